@@ -106,7 +106,7 @@ class SubscribedTopicsCheck(Check):
         everything = yield from checked.names.ask_all()
         seen = [name for name in everything if checked.authorizer.may(Operation.DESCRIBE, TOPIC, name)]
         try:
-            matched = yield Call(partial(matching, member.expression, seen), apart=True)
+            matched = yield Call(partial(matching, member.expression, seen), apart="expressions")
         except BadExpressionError as error:
             said = f"SubscribedTopicRegex `{member.expression[:LONGEST]}` is not a valid regular expression: {error}."
             member.expression = ""

@@ -7,7 +7,7 @@ Rules:
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from proxy.core.events import Event
@@ -47,10 +47,14 @@ class HalfClose:
 
 @dataclass(slots=True)
 class Wake:
-    """Call `link.wake(token)` after so many seconds; after 0, when the other connections had their turn."""
+    """Call `link.wake(token)` after so many seconds; after 0, when the other connections had their turn.
+
+    `unless`: call it at once when this is released.
+    """
 
     token: int
     seconds: float
+    unless: Signal | None = field(default=None, compare=False)
 
 
 @dataclass(slots=True)
@@ -62,7 +66,7 @@ class Perform:
 
     token: int
     work: Callable[[], Any]
-    apart: bool = False
+    apart: str = ""
 
 
 @dataclass(slots=True)

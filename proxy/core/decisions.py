@@ -102,9 +102,10 @@ class Drip:
 
 @dataclass(frozen=True, slots=True)
 class Sleep:
-    """Go on after so many seconds."""
+    """Go on after so many seconds, or as soon as `unless` is released."""
 
     seconds: float
+    unless: Signal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +120,12 @@ class Ask:
 class Call:
     """Call `work` in a thread, where it may wait for a disk, and go on with what it returns or raises.
 
-    State that it shares with handlers must change in one step. `apart`: it computes for long. Such calls run one after
-    the other in a thread of their own, for which nothing else waits.
+    State that it shares with handlers must change in one step. `apart`: it computes for long, and this names what.
+    Calls of one name run one at a time, in a thread for which nothing else waits, with the clients' addresses in turn.
     """
 
     work: Callable[[], Any]
-    apart: bool = False
+    apart: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,11 +62,11 @@ class Outbox:
         """Report this event."""
         self.commands.append(Emit(event))
 
-    def wake(self, token: int, seconds: float) -> None:
-        """Have the waiter with this token go on after so many seconds."""
-        self.commands.append(Wake(token, seconds))
+    def wake(self, token: int, seconds: float, unless: Signal | None = None) -> None:
+        """Have the waiter with this token go on after so many seconds, or when the signal is released."""
+        self.commands.append(Wake(token, seconds, unless))
 
-    def perform(self, token: int, work: Callable[[], Any], apart: bool = False) -> None:
+    def perform(self, token: int, work: Callable[[], Any], apart: str = "") -> None:
         """Have this done in a thread; then the waiter with this token goes on."""
         self.commands.append(Perform(token, work, apart))
 

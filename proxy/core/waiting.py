@@ -68,7 +68,7 @@ class WaitingTasks:
         return False
 
     def _sleep(self, waiter: Waiter, step: Sleep) -> bool:
-        self._outbox.wake(self.token(waiter), step.seconds)
+        self._outbox.wake(self.token(waiter), step.seconds, step.unless)
         return False
 
     def _wait(self, waiter: Waiter, step: Wait) -> bool:

@@ -21,6 +21,7 @@ from proxy.core.decisions import Call, Decision, Disconnect, How, Sleep, Step, W
 from proxy.core.driving import StepDriver
 from proxy.core.failure import detached, name_of
 from proxy.core.filters import Filters
+from proxy.core.signal import Signal
 from proxy.core.steps import HandlerError
 from proxy.net.outgoing import AT_ONCE
 
@@ -97,12 +98,13 @@ async def take(driver: StepDriver[R]) -> R:
 
 async def _taken(step: object) -> Any:
     match step:
+        case Sleep(unless=Signal() as signal):
+            with trio.move_on_after(step.seconds):
+                await _released(signal)
         case Sleep():
             await trio.sleep(step.seconds)
         case Wait():
-            released = trio.Event()
-            step.signal.on_release(released, trio.Event.set)
-            await released.wait()
+            await _released(step.signal)
         case Call():
             return await trio.to_thread.run_sync(step.work)
         case None:
@@ -110,6 +112,12 @@ async def _taken(step: object) -> Any:
         case _:
             raise TypeError(f"{step!r} is no step for a client that was accepted")
     return None
+
+
+async def _released(signal: Signal) -> None:
+    released = trio.Event()
+    signal.on_release(released, trio.Event.set)
+    await released.wait()
 
 
 async def _answer_nothing(client: socket.socket, how: How, most: float) -> None:

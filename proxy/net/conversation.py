@@ -141,6 +141,8 @@ class Conversation(SidePair):
             command.signal.on_release(self, partial(self.shared.resuming.released, command.token))
         elif isinstance(command, Wake):
             self.shared.resuming.wake_later(self, command.token, command.seconds)
+            if command.unless is not None:
+                command.unless.on_release(self, partial(self.shared.resuming.released, command.token))
         elif isinstance(command, Perform):
             self.shared.resuming.perform(self, command.token, command.work, command.apart)
         elif isinstance(command, Emit):

@@ -1,8 +1,11 @@
-"""Lends bytes to a link, and returns its commands, also if the link said that all bytes may pass (None)."""
+"""Lends bytes to a link, and returns its commands, also if the link said that all bytes may pass (None).
+
+`performed` makes the calls among these commands, in place of the threads of a worker.
+"""
 
 from __future__ import annotations
 
-from proxy.core.commands import Command, ToBroker, ToClient
+from proxy.core.commands import Command, Perform, ToBroker, ToClient
 from proxy.core.link import Link
 from proxy.protocol.frame import Buffer
 
@@ -19,3 +22,21 @@ def from_broker(link: Link, data: Buffer) -> list[Command]:
     lent = memoryview(data)
     commands = link.receive_broker(lent)
     return [ToClient(lent)] if commands is None else commands
+
+
+def performed(link: Link, commands: list[Command]) -> list[Command]:
+    """These commands without the calls among them, and then those that follow once the calls are made."""
+    done: list[Command] = []
+    while commands:
+        done += (command for command in commands if not isinstance(command, Perform))
+        calls = [command for command in commands if isinstance(command, Perform)]
+        commands = [following for call in calls for following in _perform(link, call)]
+    return done
+
+
+def _perform(link: Link, call: Perform) -> list[Command]:
+    try:
+        value = call.work()
+    except Exception as error:
+        return link.performed(call.token, None, error)
+    return link.performed(call.token, value)

@@ -7,9 +7,9 @@
     )
 
 After each `>>` the link is given that event, and the commands that it gives must be the `<<` that follow, no more and
-no fewer. Bytes for one side are compared as one piece, however they were cut. If the commands differ, the assertion
-shows the whole conversation, with arrows, and the commands that came instead. Every playbook is played twice: with
-whole chunks, and with every chunk byte by byte.
+no fewer. Bytes for one side are compared as one piece, however they were cut. A `Call` is made at once. If the commands
+differ, the assertion shows the whole conversation, with arrows, and the commands that came instead. Every playbook is
+played twice: with whole chunks, and with every chunk byte by byte.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from proxy.core.plugin import Plugin
 from proxy.core.topology import Endpoint, Topology
 from proxy.protocol.api import APIS
 from proxy.protocol.frame import REQUEST_HEAD, RESPONSE_HEAD, SIZE
-from proxy.testing.lending import from_broker, from_client
+from proxy.testing.lending import from_broker, from_client, performed
 
 
 @dataclass
@@ -137,32 +137,33 @@ class _Player:
         self._tokens = [command.token for command in link.begin() if isinstance(command, Wake)]
 
     def happens(self, event: Event) -> list[Command]:
-        commands = list(self._commands(event))
-        for command in commands:
-            if isinstance(command, Wake | Await):
-                self._tokens.append(command.token)
-                command.token = 0
+        commands: list[Command] = []
+        for given in self._given(event):
+            for command in performed(self._link, given):
+                if isinstance(command, ToBroker | ToClient):
+                    command.data = bytes(command.data)
+                elif isinstance(command, Wake | Await):
+                    self._tokens.append(command.token)
+                    command.token = 0
+                commands.append(command)
         return commands
 
-    def _commands(self, event: Event) -> Iterator[Command]:
+    def _given(self, event: Event) -> Iterator[list[Command]]:
         link = self._link
         if isinstance(event, ClientCloses):
-            yield from link.client_closed()
+            yield link.client_closed()
         elif isinstance(event, BrokerCloses):
-            yield from link.broker_closed()
+            yield link.broker_closed()
         elif isinstance(event, Apply):
-            yield from link.apply(Filters(event.plugins), event.limits)
+            yield link.apply(Filters(event.plugins), event.limits)
         elif isinstance(event, Time):
-            yield from link.wake(self._tokens[event.which])
+            yield link.wake(self._tokens[event.which])
         else:
             receive = from_client if isinstance(event, FromClient) else from_broker
             step = 1 if self._byte_by_byte else max(len(event.data), 1)
             for start in range(0, len(event.data), step):
                 lent = bytearray(event.data[start : start + step])
-                for command in receive(link, lent):
-                    if isinstance(command, ToBroker | ToClient):
-                        command.data = bytes(command.data)
-                    yield command
+                yield receive(link, lent)
                 lent[:] = b"\xee" * len(lent)  # the buffer is used for something else now
 
 

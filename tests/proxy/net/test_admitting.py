@@ -70,7 +70,12 @@ async def test_a_signal_lets_them_go_on() -> None:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(release)
         assert await taken(deciding(None, Wait(signal))) is None
-    assert await taken(deciding(None, Wait(signal))) is None
+    assert await taken(deciding(None, Wait(signal), Sleep(1e6, unless=signal))) is None
+
+
+async def test_a_sleep_ends_without_its_signal(autojump_clock: trio.testing.MockClock) -> None:
+    assert await taken(deciding(None, Sleep(60, unless=Signal()))) is None
+    assert trio.current_time() >= 60
 
 
 @pytest.mark.parametrize("step", [Ask(HEARTBEAT), Alone()])

@@ -662,6 +662,18 @@ async def test_other_tasks_have_their_turn_under_load() -> None:
         assert turns > 20
 
 
+class Sleeping(Plugin):
+    """Lets a Heartbeat wait for an hour, or for a signal."""
+
+    def __init__(self, signal: Signal) -> None:
+        self.signal = signal
+
+    @on_request(HeartbeatRequest)
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
+        yield Sleep(3600, unless=self.signal)
+        return None
+
+
 class Deciding(Plugin):
     """Ends the connection in its own way when a Heartbeat comes, or first waits for a signal."""
 
@@ -706,6 +718,16 @@ async def test_a_request_is_held_until_its_signal_is_released() -> None:
     async with world() as here:
         signal = Signal()
         client, broker = here.link(Deciding(None, signal))
+        await client.send_all(heartbeat(1))
+        await trio.testing.wait_all_tasks_blocked()
+        signal.release()
+        assert await receive(broker, len(heartbeat(1))) == heartbeat(1)
+
+
+async def test_a_sleep_is_cut_short_by_its_signal() -> None:
+    async with world() as here:
+        signal = Signal()
+        client, broker = here.link(Sleeping(signal))
         await client.send_all(heartbeat(1))
         await trio.testing.wait_all_tasks_blocked()
         signal.release()

@@ -88,6 +88,17 @@ async def test_a_link_that_is_over_sleeps_no_longer(autojump_clock: trio.testing
         assert not waiting.done
 
 
+async def test_a_sleep_is_over_when_its_signal_is_released(autojump_clock: trio.testing.MockClock) -> None:
+    async with resuming() as (here, _):
+        waiting = Waiting()
+        here.wake_later(waiting, 7, 60)
+        await wait_all_tasks_blocked()
+        here.released(7, waiting)
+        await wait_all_tasks_blocked()
+        assert waiting.done == [Wake(7, 0)]
+        assert trio.lowlevel.current_statistics().seconds_to_next_deadline > 1e6
+
+
 async def test_a_turn_and_a_signal_wait_for_the_others() -> None:
     async with resuming() as (here, turns):
         waiting, over, signal = Waiting(), Waiting(), Signal()
@@ -124,13 +135,14 @@ async def test_what_is_called_apart_is_done_in_turn_and_takes_no_thread_of_other
         return 1
 
     async with resuming() as (here, _):
-        many, over, other = [Waiting() for _ in range(100)], Waiting(), Waiting()
+        many, over, other, named = [Waiting() for _ in range(100)], Waiting(), Waiting(), Waiting()
         for each in (*many, over):
-            here.perform(each, 3, long, apart=True)
+            here.perform(each, 3, long, apart="long")
         over.closing = True
         here.perform(other, 4, lambda: 1)
+        here.perform(named, 5, lambda: 1, apart="other")
         with trio.fail_after(PATIENCE):
-            while not other.done:
+            while not (other.done and named.done):
                 await trio.sleep(0.001)
             assert not any(each.done for each in many)
             everything.set()
@@ -138,3 +150,54 @@ async def test_what_is_called_apart_is_done_in_turn_and_takes_no_thread_of_other
                 await trio.sleep(0.001)
     assert most == 1
     assert not over.done
+
+
+async def test_a_link_that_is_over_takes_its_long_calls_along() -> None:
+    begun, go_on, asked = threading.Event(), threading.Event(), []
+    async with resuming() as (here, _):
+        first, over, last = Waiting(), Waiting(), Waiting()
+        here.perform(first, 1, lambda: (begun.set(), go_on.wait(PATIENCE)), apart="long")
+        here.perform(over, 1, lambda: asked.append("over"), apart="long")
+        here.perform(last, 1, lambda: asked.append("last"), apart="long")
+        await trio.to_thread.run_sync(begun.wait, PATIENCE)
+        assert here.computing == 1
+        here.forget(over)
+        go_on.set()
+        with trio.fail_after(PATIENCE):
+            while not last.done or here.computing:
+                await trio.sleep(0.001)
+    assert asked == ["last"]
+
+
+async def test_a_worker_that_ends_makes_no_more_long_calls() -> None:
+    begun, go_on, asked = threading.Event(), threading.Event(), []
+
+    async def end_the_first() -> None:
+        await wait_all_tasks_blocked()
+        go_on.set()
+
+    async with trio.open_nursery() as nursery, resuming() as (here, _):
+        here.perform(Waiting(), 1, lambda: (begun.set(), go_on.wait(PATIENCE)), apart="long")
+        here.perform(Waiting(), 1, lambda: asked.append("more"), apart="long")
+        await trio.to_thread.run_sync(begun.wait, PATIENCE)
+        nursery.start_soon(end_the_first)  # once the worker has ended
+    assert not asked
+
+
+async def test_long_calls_wait_until_a_thread_can_be_started(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: trio.testing.MockClock
+) -> None:
+    begin, failures = trio.lowlevel.start_thread_soon, [RuntimeError("can't start new thread")]
+
+    def begun(*arguments: Any, **named: Any) -> None:
+        if failures:
+            raise failures.pop()
+        begin(*arguments, **named)
+
+    monkeypatch.setattr("trio._threads.start_thread_soon", begun)
+    async with resuming() as (here, _):
+        waiting = Waiting()
+        here.perform(waiting, 1, lambda: 1, apart="long")
+        while not waiting.done:
+            await trio.sleep(0.01)
+    assert not failures

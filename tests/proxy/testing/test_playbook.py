@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from proxy.core.commands import PauseClient, ResumeClient
 from proxy.core.context import Context
-from proxy.core.decisions import Decision, Reply
+from proxy.core.decisions import Call, Decision, Reply, Steps
 from proxy.core.decorators import on_request
 from proxy.core.plugin import Plugin
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
@@ -47,6 +48,28 @@ def test_another_way_is_told_with_what_came_instead(expected: list[ToBroker | To
     assert told.startswith("the conversation took another way")
     assert ">> FromClient Heartbeat v4 #1" in told
     assert "!! ToClient #1" in told
+
+
+class Calling(Plugin):
+    """Calls what fails, then what does not, before a heartbeat goes on."""
+
+    @on_request(HeartbeatRequest)
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
+        try:
+            yield Call(lambda: 1 // 0)
+        except ZeroDivisionError:
+            return Reply(HeartbeatResponse(error_code=(yield Call(lambda: 27))))
+        return None
+
+
+def test_calls_are_made_at_once() -> None:
+    assert (
+        Playbook(Calling())
+        >> FromClient(heartbeat(1))
+        << ToClient(heartbeat_answer(1, 27))
+        << PauseClient()
+        << ResumeClient()
+    )
 
 
 def test_what_is_known_of_the_connection_can_be_looked_at() -> None:
