@@ -3,15 +3,18 @@
 Rules:
 * `core/sasl/authority.py` has the table of what may come when. Until a client is authenticated the gate is narrow, its
   frames may be at most 512 KiB long, and its time is limited.
+* What takes long to check takes steps. Meanwhile nothing more is taken from the client.
 * A refusal is delayed, the longer the more refusals the client's address has had.
 * When a client authenticates again, the mechanism and the principal must stay the same (KIP-368). It may not do so
   twice within a second. After a session's lifetime only SASL requests are taken; any other closes the connection.
+* Only the end of the present session is waited for: a renewal ends the wait for that of the earlier one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
+from typing import Any
 
 from pydantic import ConfigDict, SkipValidation
 
@@ -36,7 +39,9 @@ from proxy.plugin import (
     SaslHandshakeRequest,
     SaslHandshakeResponse,
     Services,
+    Signal,
     Sleep,
+    Step,
     Steps,
     on_request,
     on_response,
@@ -76,6 +81,7 @@ class SaslSession:
         self.mechanism = ""
         self.exchange: Exchange | None = None
         self.number = 0
+        self.renewed = Signal()  # released when the client authenticates again
         self.rests = False  # it began to re-authenticate within the last second
 
 
@@ -208,7 +214,7 @@ class SaslTerminated(Plugin):
             return Reply(_no(ErrorCode.ILLEGAL_SASL_STATE, message))
         if do is Do.CLOSE or session.exchange is None:
             return Disconnect("a token came before a mechanism")
-        outcome = self.step(ctx.connection, bytes(request.auth_bytes))
+        outcome = yield from self.step(ctx.connection, bytes(request.auth_bytes))
         if isinstance(outcome, Rejected):
             yield Sleep(self._failed(ctx.connection, session.mechanism, outcome.why, outcome.user))
             return Reply(_no(ErrorCode.SASL_AUTHENTICATION_FAILED, outcome.message), end="authentication failed")
@@ -224,11 +230,13 @@ class SaslTerminated(Plugin):
             answer.session_lifetime_ms = lifetime
         return Reply(answer)
 
-    def step(self, connection: Connection, token: bytes) -> StepResult:
+    def step(self, connection: Connection, token: bytes) -> Generator[Step, Any, StepResult]:
         """Give a token to the exchange that is under way."""
         session: SaslSession = connection.notes[self._name]
         assert session.exchange is not None
         outcome = session.exchange.step(token)
+        if isinstance(outcome, Generator):
+            outcome = yield from outcome
         if not isinstance(outcome, Accepted):
             return outcome
         principal = f"User:{outcome.user}"
@@ -251,6 +259,8 @@ class SaslTerminated(Plugin):
         if connection.taken_for is None:
             connection.taken_for = ""
         connection.gate.tell(Authenticated(session.mechanism, connection.principal, session.number > 0))
+        session.renewed.release()
+        session.renewed = Signal()
         session.state = SaslState.DONE if accepted.lifetime is None else SaslState.LIMITED
         session.exchange = None
         session.number += 1
@@ -260,7 +270,7 @@ class SaslTerminated(Plugin):
 
     def _expire(self, connection: Connection, number: int, seconds: float) -> Steps:
         session: SaslSession = connection.notes[self._name]
-        yield Sleep(seconds)
+        yield Sleep(seconds, unless=session.renewed)
         if session.number == number:
             session.state = SaslState.AGAIN if session.state is SaslState.AGAIN else SaslState.OVER
             connection.gate.narrow(BEFORE, partial(self._strange, connection))
@@ -287,24 +297,26 @@ class BareTokens:
     def client(self, token: bytes) -> Sequence[Buffer]:
         """A step of the client."""
         gate = self._connection.gate
-        outcome = self._plugin.step(self._connection, token)
-        if isinstance(outcome, Rejected):
-            gate.wait()
-            gate.run(self._plugin.refuse(self._connection, outcome))
-            return ()
-        if isinstance(outcome, Accepted):
-            gate.take_requests()
-            gate.wait()
-            gate.run(self._accept(outcome))
-            return gate.hold() if gate.waiting else ()
-        gate.answer(outcome.token)
-        return ()
+        gate.wait()
+        gate.run(self._go_on(self._plugin.step(self._connection, token)))
+        return gate.hold() if gate.waiting else ()
 
-    def _accept(self, accepted: Accepted) -> Steps:
-        no = yield from self._plugin.introduce(self._connection, accepted)
+    def _go_on(self, step: Generator[Step, Any, StepResult]) -> Steps:
+        """Carry out what came of a token. The token itself is not kept: it may be long, and a refusal is delayed."""
+        connection, plugin, gate = self._connection, self._plugin, self._connection.gate
+        outcome = yield from step
+        if isinstance(outcome, Rejected):
+            return (yield from plugin.refuse(connection, outcome))
+        if not isinstance(outcome, Accepted):
+            gate.answer(outcome.token)
+            gate.go_on()
+            return None
+        gate.take_requests()
+        gate.wait()
+        no = yield from plugin.introduce(connection, outcome)
         if no is None:
-            self._connection.gate.answer(accepted.token)
-            self._plugin.accept(self._connection, accepted)
+            gate.answer(outcome.token)
+            plugin.accept(connection, outcome)
         return no
 
     def broker(self, token: bytes) -> None:

@@ -4,6 +4,7 @@ Rules:
 * A password is never stored or logged. The name in a failed attempt is logged only if that user exists, since people
   type passwords into the wrong field.
 * Neither the answer nor its timing shows whether the user or the password was wrong: both cases do the same work.
+* A PLAIN password takes 1 to 5 ms to check, so that is done in a thread. A step of SCRAM takes 30 us.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from __future__ import annotations
 import base64
 import hmac
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from functools import partial
 
 from proxy.auth.users import Users
 from proxy.auth.verifiers import HASHES, Verifier, fits, nobodys
+from proxy.core.decisions import Call
 from proxy.core.sasl import scram
 from proxy.core.sasl.authority import Accepted, Challenge, Rejected, StepResult, rejected
 from proxy.core.sasl.name import ClaimError
@@ -36,18 +38,21 @@ class PlainExchange:
         self._users = users
         self._again = again
 
-    def step(self, token: bytes) -> StepResult:
+    def step(self, token: bytes) -> Generator[Call, StepResult, StepResult]:
         """Check the only token, which has the name and the password."""
         try:
             user, password = plain(token)
         except ClaimError as error:
             return rejected(error, "PLAIN", self._again)
-        users = self._users()
-        known = users.get(user)
-        verifier = nobodys(user, PLAIN_HASH, users) if known is None else known[PLAIN_HASH]
-        if not fits(password, verifier, PLAIN_HASH) or known is None:
-            return Rejected(BAD, WHY, user if known is not None else None)
-        return Accepted(user)
+        return (yield Call(partial(_checked, user, password, self._users()), apart="passwords"))
+
+
+def _checked(user: str, password: str, users: Users) -> Accepted | Rejected:
+    known = users.get(user)
+    verifier = nobodys(user, PLAIN_HASH, users) if known is None else known[PLAIN_HASH]
+    if not fits(password, verifier, PLAIN_HASH) or known is None:
+        return Rejected(BAD, WHY, user if known is not None else None)
+    return Accepted(user)
 
 
 class ScramExchange:

@@ -31,7 +31,9 @@ from proxy.protocol.header import KEY_AND_VERSION, read_request_header
 from proxy.protocol.messages.api_versions import ApiVersionsRequest
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from proxy.testing import build, connection, from_broker, from_client
+from proxy.testing.lending import performed
 from tests.plugins.sasl import agreed, authenticate, bearer, handshake, jwt, no, raw, yes
+from tests.proxy.auth.stepping import step
 from tests.proxy.core.frames import asking, heartbeat, metadata
 
 USERS = {"alice": verifiers("alice-secret")}
@@ -98,7 +100,7 @@ def fly(dice: Random, plugins: Callable[[], list[Plugin]], answer: Callable[[byt
     while data and not link.closed:
         size = dice.choice((1, 7, 30, 1000))
         chunk, data = data[:size], data[size:]
-        waiting = [from_client(link, bytearray(chunk))]
+        waiting = [performed(link, from_client(link, bytearray(chunk)))]
         while waiting and not link.closed:
             for command in waiting.pop():
                 done.append(bytes(command.data) if isinstance(command, ToBroker) else command)
@@ -162,7 +164,7 @@ def answered(server: Exchange, asked: bytes) -> tuple[bytes, bytes | None]:
     request = decode_request(header.request_api_key, header.request_api_version, asked[4 + body :])
     if not isinstance(request, SaslAuthenticateRequest):
         return agreed(0), None
-    outcome = server.step(bytes(request.auth_bytes))
+    outcome = step(server, bytes(request.auth_bytes))
     if isinstance(outcome, Rejected):
         return no(0, outcome.message), None
     return yes(0, outcome.token), outcome.token

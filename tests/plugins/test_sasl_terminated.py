@@ -14,7 +14,7 @@ from proxy.auth.identity import Identities, Password, introduce_later
 from proxy.auth.passwords import BAD, PlainExchange, ScramExchange
 from proxy.auth.tokens import BearerExchange, TokenValidator
 from proxy.auth.verifiers import verifiers
-from proxy.core.commands import Close, Command, Emit, PauseClient, ResumeClient, ToBroker, ToClient, Wake
+from proxy.core.commands import Close, Command, Emit, PauseClient, Perform, ResumeClient, ToBroker, ToClient, Wake
 from proxy.core.context import Connection
 from proxy.core.events import Refused
 from proxy.core.filters import Filters
@@ -42,6 +42,7 @@ from proxy.testing import (
     from_broker,
     from_client,
 )
+from proxy.testing.lending import performed
 from tests.plugins.sasl import PLAIN_ALICE, agreed, authenticate, handshake, known, no, raw, yes
 from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, metadata
 from tests.proxy.core.lending import with_turns
@@ -88,8 +89,8 @@ def authenticated(session: float | None = None) -> Playbook:
         Playbook(Terminated(session)) >> FromClient(handshake(1)) << ToClient(offered(1)) >> FromClient(authenticate(2))
     )
     lifetime = int((session or 0) * 1000)
-    book = book << ToClient(yes(2, lifetime=lifetime)) << known("PLAIN", "User:alice")
-    return book << Wake(0, session) if session else book
+    book = book << ToClient(yes(2, lifetime=lifetime)) << PauseClient() << known("PLAIN", "User:alice")
+    return (book << Wake(0, session) if session else book) << ResumeClient()
 
 
 def test_who_has_the_right_password_may_pass() -> None:
@@ -110,9 +111,9 @@ def test_a_wrong_password_and_an_unknown_user_look_the_same(token: bytes, user: 
         Playbook(Terminated(), byte_by_byte=False)
         >> FromClient(handshake(1) + authenticate(2, token))
         << ToClient(offered(1))
+        << PauseClient()
         << refused(user)
         << Wake(0, 0.1)
-        << PauseClient()
         >> Time()
         << ToClient(no(2, BAD))
         << Close("authentication failed")
@@ -144,7 +145,7 @@ def test_scram_shows_the_password_to_nobody(mechanism: str, bare: bool) -> None:
 
 
 def receive(link: Link, data: bytes) -> bytes:
-    commands = from_client(link, bytearray(data))
+    commands = performed(link, from_client(link, bytearray(data)))
     return b"".join(bytes(command.data) for command in commands if isinstance(command, ToClient))
 
 
@@ -173,7 +174,9 @@ def test_bare_tokens_follow_handshake_v0() -> None:
         << ToClient(offered(1, version=0))
         >> FromClient(raw(b"\0alice\0alice-secret"))
         << ToClient(raw(b""))
+        << PauseClient()
         << known("PLAIN", "User:alice")
+        << ResumeClient()
         >> FromClient(heartbeat(2))
         << ToBroker(heartbeat(2))
         >> FromBroker(heartbeat_answer(2))
@@ -187,6 +190,7 @@ def test_a_bare_token_that_is_wrong_is_answered_by_silence() -> None:
         >> FromClient(handshake(1, version=0))
         << ToClient(offered(1, version=0))
         >> FromClient(raw(WRONG))
+        << PauseClient()
         << refused("alice")
         << Wake(0, 0.1)
         >> Time()
@@ -300,7 +304,7 @@ def reached(state: SaslState) -> Link:
     }
     wakes: list[Wake] = []
     for frame in path[state]:
-        commands = from_client(link, bytearray(frame))
+        commands = performed(link, from_client(link, bytearray(frame)))
         wakes += [command for command in commands if isinstance(command, Wake)]
         if frame is VERSIONS:
             from_broker(link, bytearray(answering(UNSIGNED, 0, 3)))
@@ -324,7 +328,8 @@ def outcome(commands: list[Command]) -> Do:
 @pytest.mark.parametrize("comes", SENT)
 @pytest.mark.parametrize("state", SaslState)
 def test_the_table_is_what_happens(state: SaslState, comes: Comes) -> None:
-    commands = from_client(reached(state), bytearray(SENT[comes]))
+    link = reached(state)
+    commands = performed(link, from_client(link, bytearray(SENT[comes])))
     assert outcome(commands) is TABLE[state][comes]
 
 
@@ -372,7 +377,7 @@ def test_nobody_comes_in_with_an_odd_token(mechanism: str, token: bytes) -> None
     link = Link(connection(), Filters([Terminated()]), Limits())
     link.begin()
     flight = handshake(1, mechanism) + authenticate(2, token) + authenticate(3, b"\x01")
-    commands, _ = with_turns(link, from_client(link, bytearray(flight)))
+    commands, _ = with_turns(link, performed(link, from_client(link, bytearray(flight))))
     told = [command.event for command in commands if isinstance(command, Emit)]
     assert [type(event) for event in told] == [Refused]
 
@@ -388,6 +393,25 @@ def test_a_request_that_came_with_its_token_is_served_with_it() -> None:
         << known("PLAIN", "User:alice")
         << ResumeClient()
     )
+
+
+@pytest.mark.parametrize("first", [handshake(1) + authenticate(2), handshake(1, version=0) + raw(PLAIN_ALICE)])
+def test_nothing_more_is_taken_while_a_password_is_checked(first: bytes) -> None:
+    link = reached(SaslState.FRESH)
+    commands = from_client(link, bytearray(first + heartbeat(3)))
+    (call,) = [command for command in commands if isinstance(command, Perform)]
+    assert PauseClient() in commands
+    assert not any(isinstance(command, ToBroker) for command in commands)
+    assert ToBroker(heartbeat(3)) in link.performed(call.token, call.work())
+
+
+@pytest.mark.parametrize("first", [handshake(1) + authenticate(2), handshake(1, version=0) + raw(PLAIN_ALICE)])
+def test_a_client_that_left_while_its_password_was_checked_does_not_come_in(first: bytes) -> None:
+    link = reached(SaslState.FRESH)
+    (call,) = [command for command in from_client(link, bytearray(first)) if isinstance(command, Perform)]
+    link.broker_closed()
+    assert not link.performed(call.token, call.work())
+    assert link.connection.principal is None
 
 
 # Time.
@@ -412,12 +436,34 @@ def test_a_session_that_is_renewed_goes_on() -> None:
         << ToClient(heartbeat_answer(3) + offered(4))
         >> FromClient(authenticate(5))
         << ToClient(yes(5, lifetime=5000))
+        << PauseClient()
         << known("PLAIN", "User:alice", again=True)
         << Wake(0, 5.0)
+        << ResumeClient()
         >> Time(1)
         >> FromClient(heartbeat(6))
         << ToBroker(heartbeat(6))
     )
+
+
+def test_only_the_end_of_the_present_session_is_waited_for() -> None:
+    link = reached(SaslState.FRESH)
+    wakes: list[Wake] = []
+    for number in range(0, 20, 2):
+        for frame in (handshake(number), authenticate(number + 1)):
+            commands = performed(link, from_client(link, bytearray(frame)))
+            wakes += [command for command in commands if isinstance(command, Wake)]
+        for rest in [wake for wake in wakes if wake.seconds == 1.0]:
+            link.wake(rest.token)
+    waited = [wake.unless for wake in wakes if wake.seconds == 5.0]
+    assert len(waited) == 10
+    assert [signal is not None and signal.is_released for signal in waited] == [True] * 9 + [False]
+    wake, last = [wake for wake in wakes if wake.seconds == 5.0][-2:]
+    link.wake(wake.token)
+    assert outcome(from_client(link, bytearray(heartbeat(20)))) is Do.PASS
+    from_broker(link, bytearray(heartbeat_answer(20)))
+    link.wake(last.token)
+    assert outcome(from_client(link, bytearray(heartbeat(21)))) is Do.CLOSE
 
 
 def test_a_session_without_an_end_is_not_renewed() -> None:
@@ -434,8 +480,10 @@ def test_a_session_is_not_renewed_twice_within_a_second() -> None:
         << Wake(0, 1.0)
         >> FromClient(authenticate(5))
         << ToClient(yes(5, lifetime=5000))
+        << PauseClient()
         << known("PLAIN", "User:alice", again=True)
         << Wake(0, 5.0)
+        << ResumeClient()
         >> FromClient(handshake(6))
         << ToClient(agreed(6, ErrorCode.ILLEGAL_SASL_STATE, mechanisms=()))
         >> Time(2)
@@ -453,9 +501,9 @@ def test_nobody_becomes_somebody_else() -> None:
         << ToClient(offered(4))
         << Wake(0, 1.0)
         >> FromClient(authenticate(5, b"\0bob\0bob-secret"))
+        << PauseClient()
         << Emit(Refused("PLAIN", "another principal on authentication again"))
         << Wake(0, 0.1)
-        << PauseClient()
         >> Time()
         << ToClient(no(5, message))
         << Close(ANY)

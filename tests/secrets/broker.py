@@ -30,6 +30,7 @@ from proxy.protocol.messages.metadata import MetadataResponse
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from proxy.protocol.schema import Message, Response
+from tests.proxy.auth.stepping import step
 from tests.proxy.net.scripted import LOOPBACK, read_frame
 
 SPOKEN = (
@@ -96,7 +97,7 @@ class SecretBroker:
         return Trusting()
 
     def _step(self, exchange: Exchange, token: bytes) -> SaslAuthenticateResponse:
-        outcome = exchange.step(token)
+        outcome = step(exchange, token)
         if isinstance(outcome, Accepted | Challenge):
             if isinstance(outcome, Accepted):
                 self.knew.append(outcome.user)

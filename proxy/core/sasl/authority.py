@@ -24,6 +24,8 @@
 Rules:
 * The authority is not part of this module: it has clocks, dice and files. An exchange is given the client's tokens, and
   answers with `Challenge`, `Accepted` or `Rejected`. It never raises because of what a client sends.
+* An exchange that takes a millisecond or more for a token takes steps first, as a handler does: a turn of its own, or a
+  `Call`.
 * Neither the client nor the log can tell an unknown user from a wrong password.
 
 Source: SaslServerAuthenticator of Kafka 4.3.1; KIP-43, KIP-152, KIP-368.
@@ -31,10 +33,11 @@ Source: SaslServerAuthenticator of Kafka 4.3.1; KIP-43, KIP-152, KIP-368.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Generator
 from enum import Enum, auto
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from proxy.core.decisions import Step
 from proxy.core.sasl.name import ClaimError
 
 
@@ -125,8 +128,8 @@ StepResult = Challenge | Accepted | Rejected
 class Exchange(Protocol):
     """One authentication."""
 
-    def step(self, token: bytes) -> StepResult:
-        """The client's next token."""
+    def step(self, token: bytes) -> StepResult | Generator[Step, Any, StepResult]:
+        """The client's next token. Where the result takes steps, no further token comes before it."""
 
 
 class Authority(Protocol):

@@ -22,6 +22,7 @@ from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, S
 from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from proxy.testing import FromBroker, FromClient, Playbook, Time
 from tests.plugins import sasl
+from tests.proxy.auth.stepping import step
 from tests.proxy.core.frames import asking, heartbeat, heartbeat_answer
 
 USERS = {"doorkeeper": verifiers("dk-secret")}
@@ -42,7 +43,7 @@ def broker(identity: Password, lifetime: int = 0, agreed: int = 0) -> float | No
         while True:
             question = steps.send(answer)
             assert isinstance(question.request, SaslAuthenticateRequest)
-            outcome = server.step(bytes(question.request.auth_bytes))
+            outcome = step(server, bytes(question.request.auth_bytes))
             answer = SaslAuthenticateResponse(error_code=0, error_message="", auth_bytes=b"")
             if isinstance(outcome, Accepted | Challenge):
                 answer.auth_bytes = outcome.token

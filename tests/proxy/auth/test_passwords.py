@@ -9,6 +9,7 @@ from proxy.auth.passwords import BAD, PlainExchange, ScramExchange
 from proxy.auth.verifiers import MECHANISMS, verifiers
 from proxy.core.sasl.authority import Accepted, Challenge, Rejected
 from proxy.core.sasl.plain import OTHER_AUTHORIZATION
+from tests.proxy.auth.stepping import step
 
 USERS = {"alice": verifiers("alice-secret"), "a,b=c": verifiers("odd")}
 
@@ -17,7 +18,7 @@ ODD = "Authentication failed during authentication due to invalid credentials wi
 
 
 def plain(token: bytes) -> object:
-    return PlainExchange(lambda: USERS).step(token)
+    return step(PlainExchange(lambda: USERS), token)
 
 
 @pytest.mark.parametrize("authorization", [b"", b"alice"])
@@ -42,6 +43,14 @@ def test_plain_says_what_a_broker_says(token: bytes, message: str) -> None:
     assert isinstance(outcome, Rejected)
     assert outcome.message == message
     assert "secret" not in outcome.why
+
+
+def test_a_password_is_checked_in_a_thread() -> None:
+    call = next(PlainExchange(lambda: USERS).step(b"\0alice\0alice-secret"))
+    assert call.apart
+    assert call.work() == Accepted("alice")
+    with pytest.raises(StopIteration):
+        next(PlainExchange(lambda: USERS).step(b"x" * 100_000))
 
 
 def talk(mechanism: str, user: str, password: str, again: bool = False) -> object:

@@ -13,6 +13,7 @@ from proxy.core.sasl.authority import Accepted, Rejected
 from proxy.net.authorities import CREDENTIALS, authority, upstream_identity
 from proxy.net.building import Building
 from proxy.text.problems import BadFileError
+from tests.proxy.auth.stepping import step
 
 
 def sasl(file: Path, **more: object) -> ListenerSasl:
@@ -22,7 +23,7 @@ def sasl(file: Path, **more: object) -> ListenerSasl:
 
 
 def accepts(judge: ListenerAuthority, password: str) -> bool:
-    outcome = judge.begin("PLAIN", False).step(b"\0alice\0" + password.encode())
+    outcome = step(judge.begin("PLAIN", False), b"\0alice\0" + password.encode())
     assert isinstance(outcome, Accepted | Rejected)
     return isinstance(outcome, Accepted)
 
