@@ -17,6 +17,7 @@ from proxy.core.sasl.name import LONGEST, ClaimError
 from proxy.core.sasl.scram import SASL_NAME, sasl_name
 
 LONGEST_TOKEN = 64 << 10  # bytes
+LONGEST_MESSAGE = LONGEST_TOKEN + 8 * LONGEST
 AGAIN = b"\x01"  # the answer of a client that was told why its token is refused
 _FIRST = re.compile(rb"n,(?:a=(%b))?,\x01((?:[A-Za-z]+=[\x20-\x7e\t\r\n]+\x01)+)\x01" % SASL_NAME)
 _AUTH = re.compile(rb"bearer ([-_.A-Za-z0-9]+)", re.IGNORECASE)
@@ -31,7 +32,7 @@ class BearerMessage(NamedTuple):
 
 def bearer(message: bytes) -> BearerMessage:
     """The first message. Raises ClaimError."""
-    if len(message) > LONGEST_TOKEN + 8 * LONGEST:
+    if len(message) > LONGEST_MESSAGE:
         raise ClaimError(f"a message of {len(message):,} bytes")
     found = _FIRST.fullmatch(message)
     if found is None:

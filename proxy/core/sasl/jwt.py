@@ -40,14 +40,20 @@ def is_jwt(token: str) -> bool:
     return token.count(".") == PARTS - 1
 
 
+def header_of(token: str) -> Mapping[str, Any]:
+    """A token's header, which says how its signature is verified. Raises ClaimError."""
+    if not is_jwt(token):
+        raise ClaimError("a token that is no JWT")
+    return _taken(_object(_decoded(token.partition(".")[0])))
+
+
 def jwt(token: str) -> Jwt:
     """A token's header and claims. Raises ClaimError."""
     if not is_jwt(token):
         raise ClaimError("a token that is no JWT")
     parts = [_decoded(part) for part in token.split(".")]
     header, claims = _object(parts[0]), _object(parts[1])
-    if not isinstance(header.get("alg"), str) or TRANSFORMING & header.keys():
-        raise ClaimError("a token with a header that is not taken")
+    _taken(header)
     for claim in STRINGS & claims.keys():
         if not isinstance(claims[claim], str):
             raise ClaimError(f'a token whose claim "{claim}" is no text')
@@ -69,6 +75,12 @@ def subject(claims: Mapping[str, Any], claim: str) -> str:
         return name(found.encode())
     except UnicodeEncodeError:
         raise ClaimError("a token with half a character in its name") from None
+
+
+def _taken(header: Mapping[str, Any]) -> Mapping[str, Any]:
+    if not isinstance(header.get("alg"), str) or TRANSFORMING & header.keys():
+        raise ClaimError("a token with a header that is not taken")
+    return header
 
 
 def _decoded(part: str) -> bytes:

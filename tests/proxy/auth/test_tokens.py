@@ -13,10 +13,12 @@ from joserfc import jws, jwt
 from joserfc.jwk import OctKey
 
 from proxy.auth.tokens import INVALID, BearerExchange, TokenValidator
+from proxy.core.decisions import TURN
 from proxy.core.sasl.authority import Accepted, Challenge, Rejected
 from proxy.core.sasl.name import ClaimError
 from tests.plugins import sasl
 from tests.proxy.auth.issuer import NOW, Issuer
+from tests.proxy.auth.stepping import step
 
 ISSUER = Issuer()
 OTHER = Issuer("k1")
@@ -108,25 +110,25 @@ def test_without_a_signature_a_token_counts_only_where_it_may() -> None:
 
 def test_a_refusal_is_told_in_two_steps() -> None:
     bearer = BearerExchange(JUDGE)
-    assert bearer.step(sasl.bearer("nonsense")) == Challenge(INVALID.encode())
-    rejected = bearer.step(b"\x01")
+    assert step(bearer, sasl.bearer("nonsense")) == Challenge(INVALID.encode())
+    rejected = step(bearer, b"\x01")
     assert isinstance(rejected, Rejected)
     assert rejected.message == INVALID
 
 
 def test_a_session_ends_with_its_token() -> None:
     token = sasl.bearer(ISSUER.token(scope="write"))
-    assert BearerExchange(JUDGE).step(token) == Accepted("alice", b"", 3630.0)
-    assert BearerExchange(JUDGE).step(token.replace(b"n,,", b"n,a=alice,")) == Accepted("alice", b"", 3630.0)
-    assert isinstance(BearerExchange(JUDGE).step(token.replace(b"n,,", b"n,a=bob,")), Rejected)
+    assert step(BearerExchange(JUDGE), token) == Accepted("alice", b"", 3630.0)
+    assert step(BearerExchange(JUDGE), token.replace(b"n,,", b"n,a=alice,")) == Accepted("alice", b"", 3630.0)
+    assert isinstance(step(BearerExchange(JUDGE), token.replace(b"n,,", b"n,a=bob,")), Rejected)
 
 
 @given(data=st.binary(max_size=200) | st.text(max_size=60).map(lambda text: sasl.bearer(text)))
 def test_any_bytes_are_refused_without_an_error(data: bytes) -> None:
     for validate in (JUDGE, UNSECURED):
         bearer = BearerExchange(validate)
-        assert not isinstance(bearer.step(data), Accepted)
-        assert isinstance(bearer.step(data), Rejected)
+        assert not isinstance(step(bearer, data), Accepted)
+        assert isinstance(step(bearer, data), Rejected)
 
 
 def test_a_claim_that_is_there_twice_is_refused_though_the_signature_holds() -> None:
@@ -143,11 +145,29 @@ def test_a_message_that_is_none_of_oauthbearers_is_refused_as_brokers_do() -> No
     message = "Authentication failed during {} due to invalid credentials with SASL mechanism OAUTHBEARER"
     twice = sasl.bearer(ISSUER.token(scope="write"))[:-1] + b"auth=Bearer x\x01\x01"
     why = "a key that is there twice, or that looks like another"
-    assert BearerExchange(JUDGE).step(twice) == Rejected(message.format("authentication"), why)
-    assert BearerExchange(JUDGE, again=True).step(twice) == Rejected(message.format("re-authentication"), why)
+    assert step(BearerExchange(JUDGE), twice) == Rejected(message.format("authentication"), why)
+    assert step(BearerExchange(JUDGE, again=True), twice) == Rejected(message.format("re-authentication"), why)
 
 
 def test_a_client_that_was_refused_cannot_come_with_another_token() -> None:
     bearer = BearerExchange(JUDGE)
-    assert isinstance(bearer.step(sasl.bearer(OTHER.token(scope="write"))), Challenge)
-    assert isinstance(bearer.step(sasl.bearer(ISSUER.token(scope="write"))), Rejected)
+    assert isinstance(step(bearer, sasl.bearer(OTHER.token(scope="write"))), Challenge)
+    assert isinstance(step(bearer, sasl.bearer(ISSUER.token(scope="write"))), Rejected)
+
+
+def test_nothing_of_a_token_is_read_before_its_signature_was_verified() -> None:
+    forged = OTHER.sign(b'{"alg":"ES256","kid":"k1"}', b"no JSON")
+    assert why(forged).startswith("a token that does not hold")
+    assert why(ISSUER.sign(b'{"alg":"ES256","kid":"k1"}', b"no JSON")) == "a token that is not JSON"
+
+
+def test_a_long_header_is_refused() -> None:
+    header = json.dumps({"alg": "ES256", "kid": "k1", "x": "x" * 12_300}).encode()
+    assert why(ISSUER.sign(header, b"{}")) == "a token with a header of 16,451 bytes, over the limit of 16,384"
+
+
+def test_the_others_have_their_turn_before_a_token_is_checked() -> None:
+    steps = BearerExchange(JUDGE).step(sasl.bearer(ISSUER.token(scope="write")))
+    assert next(steps) is TURN
+    with pytest.raises(StopIteration):
+        next(BearerExchange(JUDGE).step(b"x" * 100_000))

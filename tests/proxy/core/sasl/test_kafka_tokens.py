@@ -17,6 +17,7 @@ from proxy.auth.tokens import BearerExchange, TokenValidator
 from proxy.core.sasl.authority import Accepted
 from proxy.core.sasl.observed import ObservedExchange
 from tests.proxy.auth.issuer import Issuer
+from tests.proxy.auth.stepping import step
 from tests.proxy.core.sasl.odd import part
 from tests.proxy.core.sasl.oracle import Servers, mutated, talk
 from tests.proxy.protocol.oracles.kafka import Kafka, KafkaRefusedError
@@ -131,7 +132,7 @@ def test_the_proxy_takes_a_token_only_for_whom_kafka_takes_it(servers: Servers, 
     judge = TokenValidator((lambda: ISSUER.keys) if kind == "OAUTHBEARER" else None, audience=("kafka",), skew=0.0)
     for _ in range(count):
         message = said(dice, kind)
-        outcome = BearerExchange(judge).step(message)
+        outcome = step(BearerExchange(judge), message)
         if not isinstance(outcome, Accepted):
             met["refused"] += 1
             continue
