@@ -8,7 +8,7 @@ from typing import Any
 from proxy.auth.users import save
 from tests.certificates import Authority
 from tests.hostile.canary import HOST, REAL
-from tests.hostile.ground import Ground, Setting
+from tests.hostile.ground import Ground, Setting, merged
 from tests.hostile.logins import KNOWN, PASSWORDS
 from tests.hostile.stage import Play, Stage, brief, silent
 from tests.proxy.auth.issuer import Issuer
@@ -73,6 +73,12 @@ def _users(ground: Ground) -> dict[str, Any]:
     }
     passed = ground.listener("passed")
     return {"listeners": {"clients": {"sasl": sasl}, **passed}, **_rules(ground)}
+
+
+def _sessions(ground: Ground) -> dict[str, Any]:
+    """Sessions that last longer than any case, and time for many clients to connect before they authenticate."""
+    sessions = {"listeners": {"clients": {"sasl": {"session": "1h"}}}, "limits": {"first_frame": "10s"}}
+    return merged(_users(ground), sessions)
 
 
 def _as_canary(ground: Ground) -> dict[str, Any]:
@@ -149,4 +155,5 @@ GUARDED = Setting("faults, and an admin side with a token", _guarded)
 BROKERS = Setting("hostile brokers", _clusters)
 STARTS = Setting("brokers that lie from the start", _starts, waits=True)
 SASL = Setting("SASL", _users, _as_canary)
+SESSIONS = Setting("SASL with sessions", _sessions, _as_canary)
 TLS = Setting("TLS", _sealed, lambda ground: {"ca": str(ground.folder / "ca.pem")})

@@ -27,6 +27,7 @@ CLASSES = (
     "behind_tls",
     "identities",
     "bearers",
+    "credentials",
     "evasion",
     "brokers",
     "lies",
