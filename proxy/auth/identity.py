@@ -5,6 +5,8 @@ Rules:
   drives the steps on a new connection. On one in use they run beside the conversation of its link.
 * A broker must prove itself where the mechanism provides for it: a SCRAM broker that does not know the password is
   refused.
+* A proof of SCRAM takes milliseconds, the more the more rounds of hashing the broker names. So it is made in a thread,
+  and a broker that names too many is refused.
 * A broker's reason for a refusal is reported. What we sent to it never is.
 """
 
@@ -14,7 +16,7 @@ from collections.abc import Callable, Generator, Mapping
 from typing import Any, Protocol
 
 from proxy.core.context import Connection
-from proxy.core.decisions import Alone, Ask, Disconnect, Sleep, Steps
+from proxy.core.decisions import Alone, Ask, Call, Disconnect, Sleep, Steps
 from proxy.protocol.api import SASL_AUTHENTICATE
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
@@ -22,7 +24,9 @@ from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from proxy.protocol.problem import ProtocolError
 
 RENEW_AT = 0.7  # of a session's lifetime; Kafka's own clients wait for 0.85 to 0.95 of it, but serve nobody else
+MOST_ITERATIONS = 100_000  # of a broker; Kafka's maximum is 16,384
 SOONEST = 1.1  # seconds between two renewals: a broker refuses a second one within one second
+UNPROVED = "the broker could not prove that it knows the password"
 Versions = Mapping[int, tuple[int, int]]
 
 
@@ -36,8 +40,11 @@ class Speaker(Protocol):
     def first(self) -> bytes:
         """The first token. Raises IntroductionError if there is none."""
 
-    def answer(self, token: bytes) -> bytes | None:
-        """The response to the broker's token. None: nothing more is to be sent. Raises IntroductionError."""
+    def answer(self, token: bytes) -> bytes | Call | None:
+        """The response to the broker's token. None: nothing more is to be sent. Raises IntroductionError.
+
+        A `Call` gives the response, or raises, where that takes long.
+        """
 
 
 class Identity(Protocol):
@@ -83,7 +90,7 @@ class ByScram:
         first: str = self._client.get_client_first()
         return first.encode()
 
-    def answer(self, token: bytes) -> bytes | None:
+    def answer(self, token: bytes) -> Call | None:
         """Our proof. After the next token, None: that is the broker's proof, which is checked."""
         try:
             if self._proved:
@@ -91,9 +98,18 @@ class ByScram:
                 return None
             self._proved = True
             self._client.set_server_first(token.decode())
+        except self._refused:
+            raise IntroductionError(UNPROVED) from None
+        iterations = int(self._client.iterations)
+        if iterations > MOST_ITERATIONS:
+            raise IntroductionError(f"wants our password hashed {iterations:,} times")
+        return Call(self._proof, apart="proofs")
+
+    def _proof(self) -> bytes:
+        try:
             final: str = self._client.get_client_final()
         except self._refused:
-            raise IntroductionError("the broker could not prove that it knows the password") from None
+            raise IntroductionError(UNPROVED) from None
         return final.encode()
 
 
@@ -117,7 +133,7 @@ class Password:
         return ByScram(self.mechanism, self._user, self._password)
 
 
-def introduce(identity: Identity, versions: Versions) -> Generator[Ask, Any, float | None]:
+def introduce(identity: Identity, versions: Versions) -> Generator[Ask | Call, Any, float | None]:
     """Authenticate at the broker. Returns the session's lifetime in seconds, None: no end. Raises IntroductionError."""
     mechanism = identity.mechanism
     agreed = yield Ask(SaslHandshakeRequest(mechanism=mechanism), 1)
@@ -136,7 +152,8 @@ def introduce(identity: Identity, versions: Versions) -> Generator[Ask, Any, flo
         if answer.error_code:
             raise IntroductionError(f"refused our credentials: {answer.error_message or 'it does not say why'}")
         lifetime = answer.session_lifetime_ms
-        token = speaker.answer(bytes(answer.auth_bytes))
+        reply = speaker.answer(bytes(answer.auth_bytes))
+        token = (yield reply) if isinstance(reply, Call) else reply
     return lifetime / 1000 if lifetime > 0 else None
 
 

@@ -3,22 +3,27 @@
 Rules:
 * It comes first on the connection, and must end within the dial timeout.
 * The broker's API versions are asked for first. A broker allows that once before authentication.
+* Proofs of SCRAM are made one at a time, in a thread. The loop goes on meanwhile.
 * A broker that refuses us is an `UnreachableError` with its address and its words.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import trio
 
 from proxy.auth.identity import Identities, Identity, IntroductionError, Versions, introduce
+from proxy.core.decisions import Ask, Call
+from proxy.core.driving import StepDriver
 from proxy.core.topology import Endpoint
 from proxy.net.asking import EndedError, ask
 from proxy.net.dial import UnreachableError
 from proxy.net.tls.sayings import TlsError
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from proxy.protocol.problem import ProtocolError
+
+PROOFS = trio.CapacityLimiter(1)
 
 
 class Introduced(NamedTuple):
@@ -53,13 +58,18 @@ async def introduce_on(
 
 
 async def _introduce(stream: trio.abc.Stream, identity: Identity, versions: Versions) -> float | None:
-    steps = introduce(identity, versions)
-    question = next(steps)
-    while True:
-        assert question.version is not None
-        answer = await ask(stream, question.request, question.version, question.request.api.response)
+    driver = StepDriver(introduce(identity, versions))
+    while driver.advance():
         try:
-            question = steps.send(answer)
-        except StopIteration as done:
-            lifetime: float | None = done.value
-            return lifetime
+            driver.give(await _taken(stream, driver.step))
+        except Exception as error:
+            driver.throw(error)
+    return driver.result
+
+
+async def _taken(stream: trio.abc.Stream, step: object) -> Any:
+    if isinstance(step, Call):
+        return await trio.to_thread.run_sync(step.work, limiter=PROOFS)
+    assert isinstance(step, Ask)
+    assert step.version is not None
+    return await ask(stream, step.request, step.version, step.request.api.response)

@@ -192,7 +192,7 @@ def test_no_changed_answers_make_the_proxy_fail_or_take_a_broker_for_another(cou
             (asked,) = (command for command in waiting if isinstance(command, ToBroker))
             answer, token = answered(server, bytes(asked.data))
             said = spoilt(dice, answer)
-            waiting = link.receive_broker(memoryview(bytearray(said))) or []
+            waiting = performed(link, from_broker(link, bytearray(said)))
         for command in waiting:
             assert not isinstance(command, Emit), command
             assert not isinstance(command, Close) or "alice-secret" not in str(command.reason)

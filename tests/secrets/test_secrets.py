@@ -29,6 +29,7 @@ from proxy.auth.identity import Password, Speaker
 from proxy.auth.users import save
 from proxy.auth.verifiers import verifiers
 from proxy.config.load import examine_text
+from proxy.core.decisions import Call
 from proxy.protocol.header import request_frame
 from proxy.protocol.messages.alter_user_scram_credentials import AlterUserScramCredentialsRequest
 from proxy.protocol.messages.create_delegation_token import CreateDelegationTokenRequest
@@ -229,7 +230,8 @@ async def scram(stage: Stage, listener: str, mechanism: str, password: str, at_a
         while said is not None:
             answer = await client.ask(SaslAuthenticateRequest(auth_bytes=said), SaslAuthenticateResponse, 2)
             assert not (at_all and answer.error_code), answer.error_message
-            said = None if answer.error_code else speaker.answer(bytes(answer.auth_bytes))
+            reply = None if answer.error_code else speaker.answer(bytes(answer.auth_bytes))
+            said = bytes(reply.work()) if isinstance(reply, Call) else reply
 
 
 def flights(stage: Stage) -> list[tuple[str, list[bytes]]]:

@@ -11,7 +11,7 @@ from proxy.auth.passwords import PlainExchange, ScramExchange
 from proxy.auth.verifiers import verifiers
 from proxy.core.commands import Close, PauseClient, ResumeClient, ToBroker, ToClient, Wake
 from proxy.core.context import Connection, Context
-from proxy.core.decisions import Ask, Steps
+from proxy.core.decisions import Ask, Call, Steps
 from proxy.core.decorators import on_request
 from proxy.core.plugin import Plugin
 from proxy.core.sasl.authority import Accepted, Challenge, Exchange
@@ -37,11 +37,14 @@ def broker(identity: Password, lifetime: int = 0, agreed: int = 0) -> float | No
     if identity.mechanism != "PLAIN":
         server = ScramExchange(lambda: USERS, identity.mechanism, False)
     steps = introduce(identity, VERSIONS)
-    question: Ask = next(steps)
+    question = next(steps)
     answer: Any = SaslHandshakeResponse(error_code=agreed, mechanisms=["PLAIN"])
     try:
         while True:
             question = steps.send(answer)
+            if isinstance(question, Call):
+                question = steps.send(question.work())
+            assert isinstance(question, Ask)
             assert isinstance(question.request, SaslAuthenticateRequest)
             outcome = step(server, bytes(question.request.auth_bytes))
             answer = SaslAuthenticateResponse(error_code=0, error_message="", auth_bytes=b"")
@@ -81,9 +84,18 @@ def test_a_broker_that_cannot_prove_itself_is_refused(final: bytes) -> None:
     speaker = Password("SCRAM-SHA-256", "doorkeeper", "dk-secret").speak()
     first = server.step(speaker.first())
     assert isinstance(first, Challenge)
-    assert speaker.answer(first.token)
+    proof = speaker.answer(first.token)
+    assert isinstance(proof, Call)
+    assert proof.work()
     with pytest.raises(IntroductionError, match="could not prove"):
         speaker.answer(final)
+
+
+def test_a_broker_that_wants_a_password_hashed_very_often_is_refused() -> None:
+    speaker = Password("SCRAM-SHA-256", "doorkeeper", "dk-secret").speak()
+    nonce = speaker.first().partition(b",r=")[2]
+    with pytest.raises(IntroductionError, match="wants our password hashed 10,000,000 times"):
+        speaker.answer(b"r=%bx,s=QUFBQUFBQUFBQUFBQUFBQQ==,i=10000000" % nonce)
 
 
 def test_nothing_secret_is_shown() -> None:
