@@ -26,6 +26,7 @@ MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 ITERATIONS = 4096  # the minimum of RFC 7677, and Kafka's own value
 MOST_ITERATIONS = 16_384  # Kafka's maximum
 SALT_BYTES = 20
+ALIKE = 1_000  # users among whom one is picked; going to one among 160,000 took 1 ms
 HASHES: dict[str, Callable[[bytes], Any]] = {"SCRAM-SHA-256": hashlib.sha256, "SCRAM-SHA-512": hashlib.sha512}
 _OURS = secrets.token_bytes(32)  # makes the salt of an unknown user unpredictable if there are no users
 
@@ -52,7 +53,7 @@ def nobodys(user: str, mechanism: str, users: Mapping[str, Mapping[str, Verifier
     """The verifier of a user who does not exist. It is derived from a secret of `users`, which all processes have."""
     secret = next(iter(users.values()))[mechanism].server_key if users else _OURS
     seed = hmac.digest(secret, f"{mechanism} {user}".encode(errors="replace"), "sha512")
-    place = int.from_bytes(hashlib.sha512(seed + b"alike").digest()) % max(len(users), 1)
+    place = int.from_bytes(hashlib.sha512(seed + b"alike").digest()) % min(max(len(users), 1), ALIKE)
     alike = next(islice(users.values(), place, None), None)
     iterations = ITERATIONS if alike is None else alike[mechanism].iterations
     size = HASHES[mechanism](b"").digest_size

@@ -4,7 +4,7 @@ import pytest
 from scramp import ScramMechanism
 
 from proxy.auth import verifiers as module
-from proxy.auth.verifiers import MECHANISMS, Verifier, fits, nobodys, verifiers
+from proxy.auth.verifiers import ALIKE, MECHANISMS, Verifier, fits, nobodys, verifiers
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -41,6 +41,12 @@ def test_nobody_is_the_same_in_every_process_and_hashed_as_often_as_somebody(
     monkeypatch.setattr(module, "_OURS", b"of another process")
     assert [nobodys(f"nobody-{n}", mechanism, users) for n in range(50)] == here
     assert {nobody.iterations for nobody in here} == {5_000, 6_000}
+
+
+def test_nobody_is_like_one_of_the_first_users() -> None:
+    first, later = ({"SCRAM-SHA-256": Verifier(b"", b"", b"", rounds)} for rounds in (5_000, 6_000))
+    users = {f"user-{n}": first if n < ALIKE else later for n in range(5 * ALIKE)}
+    assert {nobodys(f"nobody-{n}", "SCRAM-SHA-256", users).iterations for n in range(50)} == {5_000}
 
 
 def test_a_password_that_no_client_can_send_is_refused() -> None:
