@@ -10,7 +10,8 @@ Rules:
   withheld.
 * The quorum's listeners (DescribeQuorum) are not the brokers' own: they are hidden behind the node's advertised
   address. An AddRaftVoter that names the address shown is changed back to the real one.
-* Configurations of brokers that spell addresses out are rewritten as text: see `config_values.py`.
+* Configurations of brokers that spell addresses out are rewritten as text: see `config_values.py`. The broker's name is
+  read as brokers read it. Where it is no node id, clients are shown nobody's address.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-from plugins.config_values import BROKER, NODE_ID, advertise_in
+from plugins.config_values import BROKER, advertise_in
 from proxy.plugin import (
     AddRaftVoterRequest,
     Context,
@@ -38,6 +39,7 @@ from proxy.plugin import (
     holders,
     on_request,
     on_response,
+    read_node_id,
     turns,
     unusable,
 )
@@ -93,8 +95,8 @@ class Address(Plugin):
         """Replace the addresses that brokers' configurations spell out."""
         changed = False
         for result in turns(response.results):
-            if result.resource_type == BROKER and NODE_ID.fullmatch(result.resource_name):
-                shown = ctx.topology.place(int(result.resource_name))
+            if result.resource_type == BROKER:
+                shown = ctx.topology.place(read_node_id(result.resource_name))
                 for config in turns(result.configs):
                     changed |= advertise_in(config, shown, ctx.topology)
         return Forward(response) if changed else None

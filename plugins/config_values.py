@@ -2,7 +2,8 @@
 
 Rules:
 * A listener's address becomes the one that clients are given for that broker; its name stays.
-* A quorum voter's address becomes that of its node. A value that is only a host name becomes the advertised host.
+* A quorum voter's address becomes that of its node, or nobody's where no node id is there. A value that is only a host
+  name becomes the advertised host.
 * ZooKeeper has no advertised address: its value is hidden, as a broker hides a sensitive one.
 * The value of a synonym (the same setting from a file, or by default) is rewritten in the same way.
 """
@@ -12,15 +13,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from proxy.plugin import DescribeConfigsResponse, Endpoint, Topology
+from proxy.plugin import DescribeConfigsResponse, Endpoint, Topology, read_node_id
 
 BROKER = 4  # a resource type of DescribeConfigs
 
 Config = DescribeConfigsResponse.Result.Config
 Rewrite = Callable[[str, Endpoint, Topology], str | None]
 
-NODE_ID = re.compile(r"[0-9]{1,10}")
-VOTER = re.compile(rf"({NODE_ID.pattern})@[^,\s]+")
 LISTENER = re.compile(r"://[^,\s]*")
 
 
@@ -29,7 +28,14 @@ def _listeners(value: str, shown: Endpoint, topology: Topology) -> str:
 
 
 def _voters(value: str, shown: Endpoint, topology: Topology) -> str:
-    return VOTER.sub(lambda voter: f"{voter[1]}@{topology.place(int(voter[1]))}", value)
+    return ",".join(_voter(voter, topology) for voter in value.split(",")) if value else value
+
+
+def _voter(voter: str, topology: Topology) -> str:
+    named = voter.partition("@")[0].strip()
+    node_id = read_node_id(named)
+    place = topology.place(node_id)
+    return str(place) if node_id is None else f"{named}@{place}"
 
 
 def _servers(value: str, shown: Endpoint, topology: Topology) -> str:

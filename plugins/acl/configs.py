@@ -10,7 +10,6 @@ Source: handleDescribeConfigsRequest and ConfigAdminManager.preprocess of Kafka 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +17,7 @@ from typing import Any
 from plugins.acl.checked_request import ApiError, CheckedRequest
 from plugins.acl.checks import ElementCheck
 from plugins.acl.errors import CLUSTER, ERRORS, GROUP, TOPIC, refusal
-from proxy.plugin import ALTER_CONFIGS, INCREMENTAL_ALTER_CONFIGS, ErrorCode, turns
+from proxy.plugin import ALTER_CONFIGS, INCREMENTAL_ALTER_CONFIGS, ErrorCode, read_node_id, turns
 from rules import Operation
 
 BROKER, BROKER_LOGGER = 4, 8
@@ -26,7 +25,6 @@ BROKER, BROKER_LOGGER = 4, 8
 KINDS = {2: TOPIC, BROKER: CLUSTER, BROKER_LOGGER: CLUSTER, 16: CLUSTER, 32: GROUP}
 OPERATIONS = range(4)  # of an incremental change: set, delete, append, subtract
 DELETE = 1  # needs no value
-INTEGER = re.compile(r"[+-]?\d{1,10}", re.ASCII)
 
 
 class DescribeConfigsCheck(ElementCheck):
@@ -104,7 +102,7 @@ def _wrong_broker(checked: CheckedRequest, name: str) -> str | None:
     """What is wrong with the broker named: only the one that is asked, or all (an empty name), can be changed."""
     if not name:
         return None
-    if INTEGER.fullmatch(name) is None:
+    asked, own = read_node_id(name), checked.connection.broker_id
+    if asked is None:
         return f"Node id must be an integer, but it is: {name}"
-    own = checked.connection.broker_id
-    return None if own is None or int(name) == own else f"Unexpected broker id, expected {own}, but received {name}"
+    return None if own is None or asked == own else f"Unexpected broker id, expected {own}, but received {name}"

@@ -1,7 +1,7 @@
 """Addresses: what can be the address of a broker.
 
 Rules:
-* A node id is 0 or more, a port 1 to 65535: -1 means "no broker", port 0 "nobody listens".
+* A node id is 0 or more, and has 31 bits; a port is 1 to 65535. Node id -1 means "no broker", port 0 "nobody listens".
 * A host is an IP address or a DNS name, which is what Kafka allows in `advertised.listeners` too. Any other text cannot
   be looked up: the resolver would raise an error of its own.
 """
@@ -10,6 +10,7 @@ import re
 from ipaddress import IPv6Address, ip_address
 
 LAST_PORT = 65_535
+LAST_NODE_ID = 2**31 - 1
 LONGEST = 253  # signs in a name (RFC 1035)
 SHOWN = 60  # signs of a host in a message
 

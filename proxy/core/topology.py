@@ -96,6 +96,8 @@ class Topology:
         """The port of this broker opened, or could not be opened."""
         self.brokers[node_id] = self.brokers[node_id]._replace(advertised=self._advertise(node_id))
 
-    def place(self, node_id: int) -> Endpoint:
-        """The advertised address of this node id, even if no broker has it and nobody listens there."""
+    def place(self, node_id: int | None) -> Endpoint:
+        """The advertised address of this node id, even if no broker has it and nobody listens there. None: of no id."""
+        if node_id is None or node_id < 0:
+            return Endpoint(self._advertise(0).host, NOWHERE)
         return self._advertise(node_id)

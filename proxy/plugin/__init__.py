@@ -78,6 +78,9 @@ from proxy.core.events import (
 from proxy.core.fetch_topics import (
     FetchTopics as FetchTopics,
 )
+from proxy.core.node_ids import (
+    read_node_id as read_node_id,
+)
 from proxy.core.outcome import (
     By as By,
     Holder as Holder,

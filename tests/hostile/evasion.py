@@ -1,7 +1,8 @@
 """Evasion: requests about denied resources, written in ways that the rules might miss.
 
 The rules deny clients everything on topics, groups and transactions whose names begin with `secret`. So no such name,
-and no id of such a topic, may reach the broker; and no response may reveal that the topic exists.
+and no id of such a topic, may reach the broker; and no response may reveal that the topic exists. Nor may a response
+reveal where a broker is, however a client writes its node id.
 """
 
 from __future__ import annotations
@@ -14,23 +15,26 @@ from typing import Any
 from proxy.protocol.api import (
     APIS,
     CONSUMER_GROUP_HEARTBEAT,
+    DESCRIBE_CONFIGS,
     FETCH,
     PRODUCE,
     SHARE_FETCH,
     STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE,
     Api,
 )
-from proxy.protocol.header import request_frame
+from proxy.protocol.header import request_frame, response_frame
+from proxy.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResponse
 from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.schema import Struct, StructType
 from proxy.protocol.wire import Meaning
 from tests.hostile.answers import topic_id
+from tests.hostile.canary import REAL
 from tests.hostile.client import NotHeldError
 from tests.hostile.ground import Ground
 from tests.hostile.requests import any_request, beat, by_id, fetch, metadata, names, produce, resized
-from tests.hostile.settings import AUDITED, RULED
-from tests.hostile.stage import brief
+from tests.hostile.settings import AUDITED, OPEN, RULED
+from tests.hostile.stage import Peer, brief
 from tests.hostile.trial import case, cases
 
 SECRET = "secret"  # as long as "orders", which is allowed
@@ -322,6 +326,46 @@ def left_over(ground: Ground) -> str:
 def _number(frame: bytes) -> int:
     """The correlation id, the first field of a response."""
     return int.from_bytes(frame[:4], "big")
+
+
+SPELLINGS = {
+    "with a sign": "+2",
+    "in 11 digits": "00000000002",
+    "in 5,000 digits": "0" * 4_999 + "2",
+    "in Arabic digits": "\u0662",
+    "as -0": "-0",
+    "by no name": "",
+    "by what is no number": "x",
+}
+
+
+@cases({f"the configuration of a broker, named {how}": name for how, name in SPELLINGS.items()}, on=OPEN)
+def spelt(ground: Ground, name: str) -> str:
+    """The broker answers as for its own node id, which Java finds in most of these texts."""
+    config = DescribeConfigsResponse.Result.Config
+    listeners = config(
+        name="advertised.listeners",
+        value=f"PLAINTEXT://{REAL}:9092",
+        read_only=True,
+        is_sensitive=False,
+        config_source=4,
+    )
+    result = DescribeConfigsResponse.Result(
+        error_code=0, error_message=None, resource_type=4, resource_name=name, configs=[listeners]
+    )
+    shown = DescribeConfigsResponse(throttle_time_ms=0, results=[result])
+
+    def play(peer: Peer) -> None:
+        for frame in peer.frames():
+            about = int.from_bytes(frame[:2], "big") == DESCRIBE_CONFIGS.key
+            peer.send(response_frame(shown, 4, 1) if about else peer.answer(frame))
+
+    ground.stage.play = play
+    asked = DescribeConfigsRequest.Resource(resource_type=4, resource_name=name, configuration_keys=None)
+    answer = ground.client().ask(DescribeConfigsRequest(resources=[asked]), 4)
+    (told,) = answer.results[0].configs
+    assert REAL not in told.value, f"a client was told {told.value}"
+    return f"told {told.value}"
 
 
 INTERNAL = [api for api in APIS.values() if api.inter_broker]

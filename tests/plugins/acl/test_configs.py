@@ -56,6 +56,7 @@ def told(answer: Any) -> list[tuple[int, str | None]]:
         (BROKER, "1", [A], NO_CLUSTER, "Cluster authorization failed."),
         (BROKER, "", [A], NO_CLUSTER, "Cluster authorization failed."),
         (BROKER, "x", [A], WRONG, "Node id must be an integer, but it is: x"),
+        (BROKER, "9999999999", [A], WRONG, "Node id must be an integer, but it is: 9999999999"),
         (BROKER, "9" * 5000, [A], WRONG, f"Node id must be an integer, but it is: {'9' * 5000}"),
     ],
 )
@@ -72,6 +73,13 @@ def test_another_broker_than_the_one_asked_is_told_apart(rules: Making) -> None:
     answer = talk.ask(altered(AlterConfigsRequest, (BROKER, "7", [A]), (BROKER, "9", [A])), 1)
     assert told(answer)[1] == (WRONG, "Unexpected broker id, expected 7, but received 9")
     assert told(answer)[0][0] == NO_CLUSTER
+
+
+@pytest.mark.parametrize("name", ["+7", "00000000007", "\u0667"])
+def test_a_broker_is_named_in_all_spellings_that_brokers_read(rules: Making, name: str) -> None:
+    talk = Talk(rules(OWN).acl)
+    talk.connection.broker_id = 7
+    assert told(talk.ask(altered(AlterConfigsRequest, (BROKER, name, [A])), 1))[0][0] == NO_CLUSTER
 
 
 def test_loggers_are_changed_one_by_one_alone(rules: Making) -> None:
