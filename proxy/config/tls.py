@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from proxy.config.values import Host, host
+from proxy.core.addresses import LAST_NODE_ID
 from proxy.core.mapping import DEFAULT, EXAMPLE, BadRuleError, Mapping
 from proxy.text.file import Section
 from proxy.text.paths import FilePath
@@ -36,7 +37,7 @@ def _hosts(value: object) -> str:
         raise wrong(
             f"{shown(value)} has no place for the id of a broker", f'write e.g. "broker-{ID}.kafka.example.com"'
         )
-    host(value.replace(ID, "0"))
+    host(value.replace(ID, str(LAST_NODE_ID)))  # with the longest id there is
     return value.lower()
 
 

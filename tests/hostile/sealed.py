@@ -6,8 +6,10 @@ import ssl
 from collections.abc import Callable
 from contextlib import suppress
 
+from proxy.core.addresses import LAST_NODE_ID
+from proxy.protocol.messages.metadata import MetadataRequest
 from tests.certificates import Authority
-from tests.hostile.canary import HOST
+from tests.hostile.canary import HOST, REAL
 from tests.hostile.client import Client, NotHeldError, connect
 from tests.hostile.ground import Ground
 from tests.hostile.requests import BEAT, beat, metadata
@@ -147,6 +149,18 @@ def names(ground: Ground, name: str) -> str:
             raise NotHeldError(f"refused for something else: {error}") from None
         return "no handshake"
     raise NotHeldError("a handshake came about")
+
+
+@case("a name (SNI) of the broker with the greatest id, which a client was given", on=TLS)
+def greatest_id(ground: Ground) -> str:
+    """Each broker that clients are told of is one that they can ask for."""
+    ground.stage.told = {**ground.stage.told, LAST_NODE_ID: (REAL, ground.stage.port)}
+    context = trusting(ground)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    told = sealed(ground, context, "broker-2.kafka.example", "named", -1).ask(MetadataRequest(topics=None), 9)
+    (host,) = (broker.host for broker in told.brokers if broker.node_id == LAST_NODE_ID)
+    assert comes_in(sealed(ground, context, host, "named", -1)), f"{host} leads to nobody"
+    return f"{host} is served"
 
 
 RAW = {"is not ASCII": b"k\xc3\xa9fka", "has a NUL": b"kafka\0.example", "is empty": b"", "is no UTF-8": b"\xff" * 3}

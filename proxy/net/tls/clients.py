@@ -6,7 +6,8 @@ Rules:
 * With a host name for each broker, the name that a client asks for selects the broker. The name in `advertise` selects
   any. Names of unknown brokers are refused like any other name. With `others`, another worker may have told clients of
   a broker before we hear of it. Then such a name is accepted, and the client waits until we hear of the broker.
-* Each of these names has one spelling, apart from upper and lower case: `broker-01` does not name broker 1.
+* Each of these names has one spelling, apart from upper and lower case: `broker-01` does not name broker 1. Every
+  node id up to 2^31 - 1 is read, since clients are given a name for each.
 * A client certificate gives a principal, by the rules of the listener. If no rule fits, or the result is no valid name,
   the client is refused.
 """
@@ -21,6 +22,7 @@ from typing import NamedTuple
 from proxy.config import LimitOptions
 from proxy.config.model import ListenerOptions
 from proxy.config.tls import ID, ListenerTls
+from proxy.core.addresses import LAST_NODE_ID
 from proxy.core.distinguished import distinguished_name, subject
 from proxy.core.mapping import Mapping
 from proxy.core.sasl.name import name
@@ -57,7 +59,7 @@ class ClientTls:
         self._mapping = Mapping(tls.principal_mapping)
         self._bootstrap = (listener.advertise or "").lower()
         before, _, after = (tls.hosts or "").partition(ID)
-        self._hosts = re.compile(f"{re.escape(before)}(0|[1-9][0-9]{{0,8}}){re.escape(after)}") if tls.hosts else None
+        self._hosts = re.compile(f"{re.escape(before)}(0|[1-9][0-9]{{0,9}}){re.escape(after)}") if tls.hosts else None
         self._others = others
         self._under_way = 0
 
@@ -108,4 +110,5 @@ class ClientTls:
     def _broker(self, name: str | None) -> int | None:
         """The id in a broker's host name."""
         match = self._hosts.fullmatch(name) if self._hosts and name else None
-        return int(match[1]) if match else None
+        broker_id = int(match[1]) if match else None
+        return broker_id if broker_id is not None and broker_id <= LAST_NODE_ID else None

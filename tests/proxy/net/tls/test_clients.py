@@ -13,11 +13,17 @@ import trio.testing
 
 from proxy.config import LimitOptions, ListenerOptions
 from proxy.config.tls import ClusterTls
+from proxy.core.addresses import LAST_NODE_ID
 from proxy.core.tls import Tls
+from proxy.core.topology import Endpoint
+from proxy.net.complaints import Complaints
+from proxy.net.listeners import Listener
+from proxy.net.tasks import Tasks
 from proxy.net.tls.clients import ClientTls, HandshakeError, Welcomed
 from proxy.net.tls.contexts import for_brokers
 from proxy.net.tls.handshake import shake_hands
 from proxy.net.tls.sockets import TlsSocket
+from proxy.telemetry.counters import NetworkCounters
 from tests.certificates import Authority
 
 NAME = "kafka.example.com"
@@ -93,6 +99,19 @@ async def test_the_name_says_which_broker(tmp_path: Path) -> None:
     for unknown in (*odd, f"b-3.{NAME}.", f"x.{NAME}"):
         with pytest.raises(HandshakeError, match=re.escape(f'asked for host "{unknown}"')):
             await welcome(clients, authority, unknown)
+
+
+async def test_every_broker_that_clients_are_told_of_can_be_asked_for(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    pattern = f"b-{{id}}.{NAME}"
+    clients, tasks = welcoming(authority, hosts=pattern), Tasks(NetworkCounters(), Complaints())
+    listener = Listener("clients", Endpoint("h", 1), NAME, tasks, hosts=pattern)
+    clients.brokers = range(2**40)
+    for node_id in (0, 9, 10, 999_999_999, 1_000_000_000, LAST_NODE_ID):
+        assert (await welcome(clients, authority, listener.advertise(node_id).host)).broker_id == node_id
+    for beyond in (LAST_NODE_ID + 1, 9_999_999_999):
+        with pytest.raises(HandshakeError, match=f"b-{beyond}"):
+            await welcome(clients, authority, f"b-{beyond}.{NAME}")
 
 
 async def test_one_handshake_too_many_is_refused_and_counts_no_more_once_it_is_over(tmp_path: Path) -> None:
