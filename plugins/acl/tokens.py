@@ -1,7 +1,8 @@
 """Delegation tokens: which client may create one, for which user, and which may see one.
 
 Rules:
-* Every client may create tokens of its own. For another user it needs CREATE_TOKENS on that user (`User:name`).
+* Every client may create tokens of its own. For another user it needs CREATE_TOKENS on that user (`User:name`). Type
+  and name are compared one by one, as by brokers: `User:a` and `b` are not `User` and `a:b`.
 * The proxy may be one user to the broker for all its clients. The broker then creates tokens for that user, so a
   request without an owner needs the right to that user's tokens. The broker cannot tell whose a token is, so the proxy
   looks up its owner before it is renewed or ended. No token is created where the broker's owner for it is not known.
@@ -11,7 +12,7 @@ Rules:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import Check
@@ -23,16 +24,34 @@ REFUSED = ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED
 NOT_ALLOWED = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
 
 
-def own(checked: CheckedRequest) -> str | None:
+class Principal(NamedTuple):
+    """A user, in the two parts by which brokers compare them (KafkaPrincipal). As text it is the name of a resource."""
+
+    type: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.type}:{self.name}"
+
+
+def principal(text: str) -> Principal:
+    """A principal of ours: its type has no colon."""
+    kind, _, name = text.partition(":")
+    return Principal(kind, name)
+
+
+def own(checked: CheckedRequest) -> Principal | None:
     """The client's own principal; None where only the broker knows it."""
     who = client_of(checked.connection)
-    return None if who is None else who.principal
+    return None if who is None else principal(who.principal)
 
 
-def taken_for(checked: CheckedRequest) -> str | None:
+def taken_for(checked: CheckedRequest) -> Principal | None:
     """The principal that the broker takes the client for; None where only the broker knows it."""
     told = checked.connection.taken_for
-    return own(checked) if told is None else told or None
+    if told is None:
+        return own(checked)
+    return principal(told) if told else None
 
 
 def is_anybody(checked: CheckedRequest) -> bool:
@@ -50,7 +69,7 @@ class CreateTokenCheck(Check):
         request = checked.request
         if is_anybody(checked):
             return self._refuse(checked, NOT_ALLOWED)
-        named = f"{request.owner_principal_type}:{request.owner_principal_name}"
+        named = Principal(request.owner_principal_type, request.owner_principal_name)
         owner = named if request.owner_principal_name else taken_for(checked)
         known = owner is not None or checked.connection.taken_for is None
         if not known or (owner is not None and self.refuses(checked, owner)):
@@ -61,20 +80,20 @@ class CreateTokenCheck(Check):
     def _refuse(self, checked: CheckedRequest, error: ErrorCode) -> Reply:
         """Refuse with an answer that names the owner and the requester."""
         answer: Any = refuse(checked.api, checked.version, checked.request, error)
-        kind, _, name = (own(checked) or ANONYMOUS).partition(":")
-        answer.token_requester_principal_type, answer.token_requester_principal_name = kind, name
+        owner = requester = own(checked) or principal(ANONYMOUS)
         if checked.request.owner_principal_name:
-            kind, name = checked.request.owner_principal_type, checked.request.owner_principal_name
-        answer.principal_type, answer.principal_name = kind, name
+            owner = Principal(checked.request.owner_principal_type, checked.request.owner_principal_name)
+        answer.token_requester_principal_type, answer.token_requester_principal_name = requester
+        answer.principal_type, answer.principal_name = owner
         return Reply(answer)
 
-    def refuses(self, checked: CheckedRequest, owner: str) -> bool:
+    def refuses(self, checked: CheckedRequest, owner: Principal) -> bool:
         return owner != own(checked) and checked.authorizer.refuses(
-            checked.api, Operation.CREATE_TOKENS, ResourceType.USER, owner
+            checked.api, Operation.CREATE_TOKENS, ResourceType.USER, str(owner)
         )
 
     def check(self, checked: CheckedRequest, response: Any) -> None:
-        owner = f"{response.principal_type}:{response.principal_name}"
+        owner = Principal(response.principal_type, response.principal_name)
         if not response.error_code and self.refuses(checked, owner):
             response.error_code = REFUSED
             response.token_id, response.hmac = "", b""
@@ -84,7 +103,7 @@ class UseTokenCheck(Check):
     """RenewDelegationToken and ExpireDelegationToken: for the owner and the renewers, as brokers enforce it."""
 
     def apply(self, checked: CheckedRequest) -> Any:
-        if checked.connection.taken_for in (None, own(checked)) or checked.authorizer.is_shadow:
+        if checked.connection.taken_for in (None, str(own(checked))) or checked.authorizer.is_shadow:
             return None
         if is_anybody(checked):
             return checked.refuse(NOT_ALLOWED)
@@ -113,11 +132,11 @@ class DescribeTokensCheck(Check):
 
     def hides(self, checked: CheckedRequest, token: Any) -> bool:
         owner, *_ = close = owners(token)
-        if own(checked) in close or checked.authorizer.may(Operation.DESCRIBE_TOKENS, ResourceType.USER, owner):
+        if own(checked) in close or checked.authorizer.may(Operation.DESCRIBE_TOKENS, ResourceType.USER, str(owner)):
             return False
         return checked.authorizer.hides(checked.api, Operation.DESCRIBE, ResourceType.DELEGATION_TOKEN, token.token_id)
 
 
-def owners(token: Any) -> list[str]:
+def owners(token: Any) -> list[Principal]:
     """The owner of a token, then its renewers."""
-    return [f"{one.principal_type}:{one.principal_name}" for one in (token, *token.renewers)]
+    return [Principal(one.principal_type, one.principal_name) for one in (token, *token.renewers)]

@@ -23,10 +23,12 @@ REFUSED = ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED
 FOR_BOB = "acls: [{allow: User:alice, to: [CreateTokens, DescribeTokens], users: User:bob}]"
 
 
-def create(owner: str | None = None) -> CreateDelegationTokenRequest:
-    kind = None if owner is None else "User"
+def create(owner: str | None = None, kind: str = "User") -> CreateDelegationTokenRequest:
     return CreateDelegationTokenRequest(
-        owner_principal_type=kind, owner_principal_name=owner, renewers=[], max_lifetime_ms=-1
+        owner_principal_type=None if owner is None else kind,
+        owner_principal_name=owner,
+        renewers=[],
+        max_lifetime_ms=-1,
     )
 
 
@@ -63,6 +65,23 @@ def test_a_token_for_another_needs_a_right(rules: Making, own: str, owner: str |
     if fine:
         answer = talk.answer(made(owner or "alice"))
     assert (answer.error_code, answer.hmac) == ((0, b"secret") if fine else (REFUSED, b""))
+
+
+@pytest.mark.parametrize(
+    ("own", "fine"), [("acls: []", False), ("acls: [{allow: 'User:*', to: CreateTokens, users: 'User:al:ice'}]", True)]
+)
+def test_a_client_is_no_user_of_another_type_whose_text_is_the_same(rules: Making, own: str, fine: bool) -> None:
+    """Brokers compare type and name: `User:al` and `ice` are not `User` and `al:ice`."""
+    talk = Talk(rules(own).acl, "User:al:ice")
+    answer = talk.ask(create("ice", "User:al"), 3)
+    assert len(talk.to_broker) == fine
+    if not fine:
+        told = answer.error_code, answer.principal_type, answer.principal_name
+        assert told == (REFUSED, "User:al", "ice")
+        requester = answer.token_requester_principal_type, answer.token_requester_principal_name
+        assert requester == ("User", "al:ice")
+    talk.ask(create("al:ice"), 3)
+    assert len(talk.to_broker) == fine + 1
 
 
 @pytest.mark.parametrize("version", range(4))
@@ -168,6 +187,15 @@ def token(owner: str, *renewers: str) -> Any:
         hmac=b"secret",
         renewers=[one.Renewer(principal_type="User", principal_name=name) for name in renewers],
     )
+
+
+def test_a_token_of_another_type_of_user_is_not_shown(rules: Making) -> None:
+    talk = Talk(rules("acls: []").acl, "User:al:ice")
+    talk.ask(DescribeDelegationTokenRequest(owners=None), 3)
+    theirs, own = token("ice"), token("al:ice")
+    theirs.principal_type = "User:al"
+    answer = talk.answer(DescribeDelegationTokenResponse(error_code=0, tokens=[theirs, own], throttle_time_ms=0))
+    assert [each.token_id for each in answer.tokens] == ["of-al:ice"]
 
 
 @pytest.mark.parametrize("version", range(4))
