@@ -6,12 +6,15 @@ Rules:
 * When a client authenticates again, the mechanism and the principal must stay the same (KIP-368).
 * After each step of the client, the client is not read until the broker has answered. So an answer belongs to the last
   claim, whatever the client sends ahead.
-* After SaslHandshake v0 the tokens have no headers. The exchange of a mechanism that is known here (PLAIN, SCRAM,
-  OAUTHBEARER) ends when the broker accepts it; any other (GSSAPI) ends with the first frame that is a Kafka request.
+* After SaslHandshake v0 the tokens have no headers, so no request may pass for one. The exchange of PLAIN, SCRAM and
+  OAUTHBEARER ends when the broker accepts it, that of GSSAPI with the client's last token. Of any other mechanism
+  nobody here knows the last token: it is refused in v0.
 * Clients of 0.9 begin with a bare token of GSSAPI, whose first byte is 0x60: no API has such a key.
+* From SaslHandshake on, until the broker has accepted or refused the client, requests have at most 512 KiB, as there.
 
     what comes                       what follows
     SaslHandshake, any version       the claim is dropped; wait
+    in v0, an unknown mechanism      refuse it and end
     its answer: error                go on; the broker will close
     its answer: v1                   go on, with an exchange
     its answer: v0                   tokens
@@ -47,17 +50,19 @@ from proxy.plugin import (
 )
 from proxy.plugin.frames import HOLD, Buffer, Head, Reader
 from proxy.plugin.sasl import (
+    FIRST_BYTE,
+    GSSAPI,
+    LONGEST_TOKEN,
     SUBJECT,
     ClaimError,
     ObservedExchange,
     following,
-    looks_like_kafka,
+    observe,
     other_mechanism,
     other_principal,
     rejected,
 )
 
-INITIAL_TOKEN = 0x60  # the ASN.1 tag that a first GSSAPI token has (RFC 2743)
 FAILED = "authentication failed"
 NOT_TAKEN = "the broker did not take it"
 
@@ -74,21 +79,27 @@ class SaslInspected(Plugin):
         super().__init__(options, services)
         self._name = services.name
         self._followed = following(options.principal_claim)
+        self._bare = [*self._followed, GSSAPI]  # the mechanisms that may come without headers
 
     def connected(self, connection: Connection) -> None:
         """The client may begin with a bare token instead of a request."""
         connection.gate.greet(partial(self._first, connection))
 
     def _first(self, connection: Connection, head: Head) -> Reader | None:
-        if head[1] >> 24 != INITIAL_TOKEN or not connection.gate.untouched:
+        if head[1] >> 24 != FIRST_BYTE or not connection.gate.untouched:
             return None
-        connection.gate.take_tokens(RawTokens(connection, ObservedExchange("GSSAPI")))
+        connection.gate.take_tokens(RawTokens(connection, observe(GSSAPI)))
         return connection.gate.hold()
 
     @on_request(SaslHandshakeRequest)
     def handshake(self, ctx: Context, request: SaslHandshakeRequest) -> Decision:
         """The client names a mechanism."""
-        ctx.connection.notes[self._name] = ObservedExchange(request.mechanism, self._followed)
+        if ctx.version == 0 and request.mechanism not in self._bare:
+            ctx.connection.gate.tell(Refused("unknown", "a mechanism whose tokens cannot be told from requests"))
+            error = ErrorCode.UNSUPPORTED_SASL_MECHANISM
+            return Reply(SaslHandshakeResponse(error_code=error, mechanisms=self._bare), end=FAILED)
+        ctx.connection.notes[self._name] = observe(request.mechanism, self._followed)
+        ctx.connection.gate.limit(LONGEST_TOKEN)
         ctx.connection.gate.wait()
         return None
 
@@ -98,6 +109,7 @@ class SaslInspected(Plugin):
         gate = ctx.connection.gate
         if response.error_code:
             ctx.connection.notes.pop(self._name, None)
+            gate.open()
         elif ctx.version == 0:
             gate.take_tokens(RawTokens(ctx.connection, ctx.connection.notes.pop(self._name)))
             return None
@@ -122,6 +134,7 @@ class SaslInspected(Plugin):
         exchange: ObservedExchange | None = ctx.connection.notes.get(self._name)
         if response.error_code:
             ctx.connection.notes.pop(self._name, None)
+            ctx.connection.gate.open()
             if exchange is not None:
                 claimed = exchange.claim and exchange.claim.user
                 ctx.connection.gate.tell(Refused(exchange.mechanism, NOT_TAKEN, claimed and f"User:{claimed}"))
@@ -134,7 +147,7 @@ class SaslInspected(Plugin):
                 return Disconnect(str(error))
             if done:
                 learn(ctx.connection, exchange)
-            if done and exchange.in_turn:
+            if done and (exchange.in_turn or exchange.is_over):
                 del ctx.connection.notes[self._name]
         ctx.connection.gate.go_on()
         return None
@@ -150,7 +163,7 @@ class RawTokens:
     def client(self, token: bytes) -> Sequence[Buffer] | None:
         """A step of the client, or its first request."""
         gate = self._connection.gate
-        if not self._exchange.in_turn and looks_like_kafka(token):
+        if self._exchange.is_over:
             learn(self._connection, self._exchange)
             gate.take_requests(token)
             return HOLD
@@ -199,11 +212,12 @@ def refused(connection: Connection, exchange: ObservedExchange, error: ClaimErro
 
 
 def learn(connection: Connection, exchange: ObservedExchange) -> None:
-    """The broker accepted the client: note who it is."""
+    """The broker accepted the client: note who it is, and take requests of any size again."""
     again = connection.mechanism is not None
     claim = exchange.claim
     connection.mechanism = exchange.mechanism
     connection.principal = f"User:{claim.user}" if claim and claim.user is not None else None
     connection.taken_for = None  # the broker knows the client itself
     connection.delegation = claim.delegation if claim else None
+    connection.gate.open()
     connection.gate.tell(Authenticated(exchange.mechanism, connection.principal, again))

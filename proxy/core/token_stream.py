@@ -18,7 +18,6 @@ from proxy.core.lane import Lane, State
 from proxy.core.limits import Counters
 from proxy.core.requests import Requests
 from proxy.core.responses import Responses
-from proxy.protocol.api import APIS
 from proxy.protocol.frame import HOLD, REQUEST_HEAD, RESPONSE_HEAD, SIZE, TOKEN_HEAD, Buffer, Meet, Reader
 
 LONGEST_TOKEN = 512 << 10  # bytes; Kafka's own sasl.server.max.receive.size
@@ -106,8 +105,3 @@ class _Tokens:
     def read(self, frame: memoryview, last: bool) -> Sequence[Buffer] | None:
         """A whole token."""
         return self._look(bytes(frame[SIZE.size :]))
-
-
-def looks_like_kafka(token: bytes) -> bool:
-    """Is this a request rather than a token of GSSAPI? Those begin with 0x60 or 0x05, requests with a known api key."""
-    return len(token) >= REQUEST_HEAD.size - SIZE.size and int.from_bytes(token[:2]) in APIS

@@ -4,7 +4,6 @@
 
 from proxy.core.token_stream import (
     LONGEST_TOKEN as LONGEST_TOKEN,
-    looks_like_kafka as looks_like_kafka,
 )
 from proxy.core.sasl.authority import (
     AGREED as AGREED,
@@ -22,6 +21,9 @@ from proxy.core.sasl.authority import (
     other_principal as other_principal,
     rejected as rejected,
 )
+from proxy.core.sasl.gssapi import (
+    FIRST_BYTE as FIRST_BYTE,
+)
 from proxy.core.sasl.jwt import (
     SUBJECT as SUBJECT,
 )
@@ -29,6 +31,8 @@ from proxy.core.sasl.name import (
     ClaimError as ClaimError,
 )
 from proxy.core.sasl.observed import (
+    GSSAPI as GSSAPI,
     ObservedExchange as ObservedExchange,
     following as following,
+    observe as observe,
 )

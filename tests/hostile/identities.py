@@ -7,14 +7,20 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from proxy.protocol.header import request_frame
+from proxy.protocol.api import APIS
+from proxy.protocol.frame import SIZE
+from proxy.protocol.header import request_frame, response_frame
 from proxy.protocol.messages.api_versions import ApiVersionsRequest
+from proxy.protocol.messages.create_delegation_token import CreateDelegationTokenRequest
+from proxy.protocol.messages.sasl_handshake import SaslHandshakeResponse
 from tests.hostile.client import Client
 from tests.hostile.ground import Ground
-from tests.hostile.logins import PASSWORDS, handshake, judging, plain, raw, scram, token
-from tests.hostile.requests import metadata, produce
+from tests.hostile.logins import PASSWORDS, agree, handshake, judging, plain, raw, scram, token
+from tests.hostile.requests import metadata, produce, resized
 from tests.hostile.settings import SASL
-from tests.hostile.trial import cases
+from tests.hostile.stage import Peer
+from tests.hostile.trial import case, cases
+from tests.plugins.sasl import AP_REQ, WRAPPED
 
 WANTED = metadata(["secrets"], 9) + produce(["secrets"], 10)
 VERSIONS = request_frame(ApiVersionsRequest(client_software_name="h", client_software_version="1"), 3, 1, "hostile")
@@ -169,3 +175,62 @@ def admin(ground: Ground, listener: str) -> str:
         client.frame()
     assert ground.stage.heard.count(b"secrets") == 2, "what only admin may did not pass"
     return "served"
+
+
+UNKNOWN = resized(SIZE.pack(0) + (max(APIS) + 1).to_bytes(2, "big") + bytes(6) + b"\xff\xff" + b"secrets" * 5)
+BARE = {
+    "at once": ("GSSAPI", []),
+    "behind a first token of GSSAPI": ("GSSAPI", [AP_REQ]),
+    "behind all tokens of GSSAPI": ("GSSAPI", [AP_REQ, WRAPPED]),
+    "behind a token of a mechanism that nobody knows": ("OF-ONES-OWN", [b"me"]),
+}
+
+
+@cases(
+    {f"an API that nobody knows, between tokens without headers: {where}": how for where, how in BARE.items()}, on=SASL
+)
+def hidden(ground: Ground, how: tuple[str, list[bytes]]) -> str:
+    """A newer broker may serve an API for which there are no rules. No request of it passes for a token."""
+
+    def play(peer: Peer) -> None:
+        """The broker takes any mechanism, and any token."""
+        for frame in peer.frames():
+            if frame[:4] == b"\0\x11\0\0":
+                agreed = SaslHandshakeResponse(error_code=0, mechanisms=[mechanism])
+                peer.send(response_frame(agreed, 0, int.from_bytes(frame[4:8], "big")))
+
+    mechanism, tokens = how
+    ground.stage.play = play
+    client = ground.stranger("passed")
+    client.ask_quietly(handshake(mechanism, 0))
+    client.send(b"".join(map(raw, tokens)) + UNKNOWN)
+    client.half_close()
+    client.ends()
+    assert b"secrets" not in ground.stage.heard, "the broker got the request"
+    return f"{len(ground.stage.heard)} bytes came to the broker"
+
+
+@case("a token of 50 MiB, where a broker judges", on=SASL)
+def long_token(ground: Ground) -> str:
+    """Brokers take tokens of up to 512 KiB. A longer one is refused when its length is known."""
+    ground.stage.play = judging
+    client = ground.stranger("passed")
+    agree(client)
+    taken = client.push(token(bytes(50 << 20)))
+    client.ends()
+    assert taken < 20 << 20, f"{taken >> 20} MiB of it were taken"
+    return f"closed after {taken >> 20} MiB"
+
+
+@cases({f"a token for a user of another type, whose text is the same: {who}": BOTH[who] for who in BOTH}, on=SASL)
+def same_text(ground: Ground, listener: str) -> str:
+    """`User` and `al:ice` asks for a token of `User:al` and `ice`, for which she has no right."""
+    ground.stage.play = judging
+    client = ground.stranger(listener)
+    assert plain(client, "al:ice", PASSWORDS["al:ice"]), "she did not come in"
+    asked = CreateDelegationTokenRequest(
+        owner_principal_type="User:al", owner_principal_name="ice", renewers=[], max_lifetime_ms=-1
+    )
+    answer = client.ask(asked, 3, 3)
+    assert b"User:al" not in ground.stage.heard, "the broker was asked for it"
+    return f"error {answer.error_code}"

@@ -20,7 +20,7 @@ from tests.hostile.client import Client
 from tests.hostile.stage import Peer
 from tests.proxy.auth.stepping import step
 
-PASSWORDS = {"canary": "of-the-canary", "alice": "of-alice", "admin": "of-admin"}
+PASSWORDS = {"canary": "of-the-canary", "alice": "of-alice", "admin": "of-admin", "al:ice": "of-al:ice"}
 ITERATIONS = 4_096
 KNOWN = {user: verifiers(password, ITERATIONS) for user, password in PASSWORDS.items()}
 

@@ -15,6 +15,9 @@ from tests.proxy.core.frames import answering, asking
 
 PLAIN_ALICE = b"\0alice\0alice-secret"
 SCRAM_FIRST = b"n,,n=alice,r=abc"
+KERBEROS = bytes.fromhex("06092a864886f712010202")  # its object identifier
+AP_REQ = b"\x60\x35" + KERBEROS + b"\1\0" + b"k" * 40
+WRAPPED = b"\x05\x04\x04\xff" + bytes(12) + b"layer" + b"k" * 12
 SCRAM_FINAL = b"c=biws,r=abcdef,p=" + base64.b64encode(bytes(32))
 
 

@@ -12,11 +12,16 @@ from proxy.core.events import Refused
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
+from proxy.core.token_stream import LONGEST_TOKEN
+from proxy.protocol.api import APIS
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.frame import SIZE
 from proxy.testing import ANY, FromBroker, FromClient, Playbook, build, connection, from_broker, from_client
 from tests.plugins.sasl import (
+    AP_REQ,
     SCRAM_FINAL,
     SCRAM_FIRST,
+    WRAPPED,
     agreed,
     authenticate,
     bearer,
@@ -32,7 +37,7 @@ from tests.proxy.core.lending import with_turns
 from tests.proxy.core.sasl.test_observed import ODD
 
 SCRAM_512_FINAL = b"c=biws,r=abcdef,p=" + base64.b64encode(bytes(64))
-KERBEROS = b"\x60\x82\x01\x00" + b"k" * 40
+AP_REP = b"\x60 of a server"
 
 
 def greeting(mechanism: str, version: int = 1) -> Playbook:
@@ -141,15 +146,21 @@ def test_a_refused_token_is_no_principal() -> None:
 def test_of_kerberos_only_that_it_succeeded_is_learnt_and_not_before_the_last_step() -> None:
     assert (
         greeting("GSSAPI")
-        >> FromClient(authenticate(2, KERBEROS))
-        << ToBroker(authenticate(2, KERBEROS))
-        >> FromBroker(yes(2, KERBEROS))
-        << ToClient(yes(2, KERBEROS))
-        >> FromClient(authenticate(3, KERBEROS))
-        << ToBroker(authenticate(3, KERBEROS))
-        >> FromBroker(yes(3))
-        << ToClient(yes(3))
+        >> FromClient(authenticate(2, AP_REQ))
+        << ToBroker(authenticate(2, AP_REQ))
+        >> FromBroker(yes(2, AP_REP))
+        << ToClient(yes(2, AP_REP))
+        >> FromClient(authenticate(3, b""))
+        << ToBroker(authenticate(3, b""))
+        >> FromBroker(yes(3, WRAPPED))
+        << ToClient(yes(3, WRAPPED))
+        >> FromClient(authenticate(4, WRAPPED))
+        << ToBroker(authenticate(4, WRAPPED))
+        >> FromBroker(yes(4))
+        << ToClient(yes(4))
         << known("GSSAPI", None)
+        >> FromClient(heartbeat(5))
+        << ToBroker(heartbeat(5))
     )
 
 
@@ -242,19 +253,26 @@ def test_scram_tokens_without_headers_take_two_rounds() -> None:
     )
 
 
-def test_kerberos_tokens_pass_until_the_first_request() -> None:
-    assert (
+def wrapped_in_turn() -> Playbook:
+    """A client that has sent all tokens of GSSAPI, without headers."""
+    return (
         greeting("GSSAPI", 0)
-        >> FromClient(raw(KERBEROS))
-        << ToBroker(raw(KERBEROS))
-        >> FromBroker(raw(KERBEROS))
-        << ToClient(raw(KERBEROS))
+        >> FromClient(raw(AP_REQ))
+        << ToBroker(raw(AP_REQ))
+        >> FromBroker(raw(AP_REP))
+        << ToClient(raw(AP_REP))
         >> FromClient(raw(b""))
         << ToBroker(raw(b""))
-        >> FromBroker(raw(b"\x05\x04wrap"))
-        << ToClient(raw(b"\x05\x04wrap"))
-        >> FromClient(raw(b"\x05\x04wrapped"))
-        << ToBroker(raw(b"\x05\x04wrapped"))
+        >> FromBroker(raw(WRAPPED))
+        << ToClient(raw(WRAPPED))
+        >> FromClient(raw(WRAPPED))
+        << ToBroker(raw(WRAPPED))
+    )
+
+
+def test_kerberos_tokens_pass_until_the_last() -> None:
+    assert (
+        wrapped_in_turn()
         >> FromClient(heartbeat(2))
         << ToBroker(heartbeat(2))
         << known("GSSAPI", None)
@@ -268,12 +286,14 @@ def test_kerberos_tokens_pass_until_the_first_request() -> None:
 def test_a_client_of_0_9_begins_with_a_token() -> None:
     assert (
         Playbook(build(SaslInspected), byte_by_byte=False)
-        >> FromClient(raw(KERBEROS))
-        << ToBroker(raw(KERBEROS))
+        >> FromClient(raw(AP_REQ))
+        << ToBroker(raw(AP_REQ))
         << PauseClient()
         << ResumeClient()
-        >> FromBroker(raw(KERBEROS))
-        << ToClient(raw(KERBEROS))
+        >> FromBroker(raw(WRAPPED))
+        << ToClient(raw(WRAPPED))
+        >> FromClient(raw(WRAPPED))
+        << ToBroker(raw(WRAPPED))
         >> FromClient(heartbeat(1))
         << ToBroker(heartbeat(1))
         << known("GSSAPI", None)
@@ -287,12 +307,69 @@ def test_such_a_token_is_none_later_on() -> None:
         Playbook(build(SaslInspected))
         >> FromClient(heartbeat(1))
         << ToBroker(heartbeat(1))
-        >> FromClient(raw(KERBEROS)[:12])
+        >> FromClient(raw(AP_REQ)[:12])
         << PauseClient()
         >> FromBroker(heartbeat_answer(1))
         << ToClient(heartbeat_answer(1))
         << Close(ANY)
     )
+
+
+NOBODY_KNOWS = (
+    SIZE.pack(40) + (max(APIS) + 1).to_bytes(2) + bytes(6) + b"\xff\xff" + b"a request for a topic that is..."[:30]
+)
+
+
+@pytest.mark.parametrize("passed", [[], [AP_REQ], [AP_REQ, b""]])
+@pytest.mark.parametrize("frame", [NOBODY_KNOWS, heartbeat(2)], ids=["an unknown api", "a known api"])
+def test_no_request_passes_for_a_token_of_kerberos(passed: list[bytes], frame: bytes) -> None:
+    """A newer broker may serve an API that nobody knows here."""
+    book = greeting("GSSAPI", 0)
+    for token in passed:
+        book = book >> FromClient(raw(token)) << ToBroker(raw(token))
+    told = Emit(Refused("GSSAPI", "a message that is not GSSAPI's next"))
+    assert book >> FromClient(frame) << told << PauseClient() << Close("authentication failed")
+
+
+def test_an_api_that_nobody_knows_is_a_request_behind_the_last_token_of_kerberos() -> None:
+    book = wrapped_in_turn() >> FromClient(NOBODY_KNOWS) << known("GSSAPI", None) << PauseClient()
+    assert book << Close(f"the client asked for the unknown API {max(APIS) + 1}")
+
+
+def test_a_mechanism_that_nobody_knows_needs_headers_around_its_tokens() -> None:
+    known_here = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "GSSAPI")
+    assert (
+        Playbook(build(SaslInspected))
+        >> FromClient(handshake(1, "OF-ONES-OWN", 0))
+        << ToClient(agreed(1, ErrorCode.UNSUPPORTED_SASL_MECHANISM, 0, known_here))
+        << Emit(Refused("unknown", "a mechanism whose tokens cannot be told from requests"))
+        << PauseClient()
+        << Close("authentication failed")
+    )
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "OF-ONES-OWN"])
+def test_while_a_client_authenticates_its_requests_are_as_long_as_brokers_take_them(mechanism: str) -> None:
+    long = SIZE.pack(LONGEST_TOKEN + 1)
+    assert greeting(mechanism) >> FromClient(long) << PauseClient() << Close(ANY)
+    assert (
+        greeting(mechanism)
+        >> FromClient(authenticate(2))
+        << ToBroker(authenticate(2))
+        >> FromBroker(yes(2))
+        << ToClient(yes(2))
+        << known(mechanism, "User:alice" if mechanism == "PLAIN" else None)
+        >> FromClient(long)
+    )
+
+
+def test_after_a_refusal_requests_may_be_as_long_as_ever() -> None:
+    """A broker whose listener has no SASL refuses a handshake, and serves the client."""
+    refused, long = agreed(1, ErrorCode.ILLEGAL_SASL_STATE), SIZE.pack(LONGEST_TOKEN + 1)
+    book = Playbook(build(SaslInspected)) >> FromClient(handshake(1)) << ToBroker(handshake(1))
+    assert book >> FromBroker(refused) << ToClient(refused) >> FromClient(long)
+    book = greeting("PLAIN") >> FromClient(authenticate(2)) << ToBroker(authenticate(2))
+    assert book >> FromBroker(no(2)) << ToClient(no(2)) << not_taken("PLAIN", "User:alice") >> FromClient(long)
 
 
 def test_a_token_sent_ahead_of_the_agreement_waits_for_it() -> None:
@@ -343,7 +420,7 @@ def test_a_mechanism_that_the_broker_does_not_speak_is_forgotten() -> None:
     )
 
 
-@pytest.mark.parametrize("size", [(512 << 10) + 1, -1])
+@pytest.mark.parametrize("size", [LONGEST_TOKEN + 1, -1])
 def test_a_token_that_is_too_large_ends_it(size: int) -> None:
     assert greeting("GSSAPI", 0) >> FromClient(size.to_bytes(4, signed=True)) << PauseClient() << Close(ANY)
     assert greeting("GSSAPI", 0) >> FromBroker(size.to_bytes(4, signed=True)) << Close(ANY)

@@ -32,7 +32,7 @@ from proxy.protocol.messages.api_versions import ApiVersionsRequest
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from proxy.testing import build, connection, from_broker, from_client
 from proxy.testing.lending import performed
-from tests.plugins.sasl import agreed, authenticate, bearer, handshake, jwt, no, raw, yes
+from tests.plugins.sasl import AP_REQ, WRAPPED, agreed, authenticate, bearer, handshake, jwt, no, raw, yes
 from tests.proxy.auth.stepping import step
 from tests.proxy.core.frames import asking, heartbeat, metadata
 
@@ -45,7 +45,7 @@ FLIGHTS = [
     [handshake(2, "SCRAM-SHA-256"), authenticate(3, SCRAM), authenticate(4, b"c=biws,r=abc,p=AAAA"), metadata(5)],
     [handshake(2, "SCRAM-SHA-256", 0), raw(SCRAM), raw(b"c=biws,r=abcdefgh,p=AAAA"), metadata(3)],
     [handshake(2, "OAUTHBEARER"), authenticate(3, bearer(jwt(sub="alice", exp=9e9))), authenticate(4, b"\x01")],
-    [raw(b"\x60\x82\x01\x00" + b"k" * 30), raw(b"\x05\x04wrapped"), heartbeat(1)],
+    [raw(AP_REQ), raw(WRAPPED), heartbeat(1)],
     [heartbeat(1), metadata(2)],
 ]
 EARLY = {17, 18, 36}

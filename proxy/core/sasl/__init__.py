@@ -2,8 +2,8 @@
 
 * `authority.py` the proxy decides: which frame may come when. The credentials are in `proxy/auth`.
 * `observed.py` the broker decides: who a client is, told from the tokens that pass.
-* `plain.py`, `scram.py`, `bearer.py`, `jwt.py`, `name.py` the tokens of clients, read as narrowly as each mechanism
-  defines them, by one parser for each.
+* `plain.py`, `scram.py`, `bearer.py`, `jwt.py`, `gssapi.py`, `name.py` the tokens of clients, read as narrowly as each
+  mechanism defines them, by one parser for each.
 
 
 Rules:

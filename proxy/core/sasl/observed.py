@@ -9,10 +9,13 @@ Rules:
 * An acceptance that answers anything but such a claim is an error: `broker` raises.
 * Only the broker knows who authenticates with a delegation token: the claim has the id of the token (KIP-48). Only the
   broker knows whose a token is that is no JWT.
-* GSSAPI passes. Its success is seen, by the empty token with which Kafka's servers end it, but not who the client is.
-* An unknown mechanism passes too. Then each token of the broker counts as acceptance, since the last one is not known.
+* GSSAPI passes, if its tokens are in the form and order of `gssapi.py`. Its success is seen, by the empty token with
+  which Kafka's servers answer the client's last one, but not who the client is.
+* An unknown mechanism passes too, where its tokens have headers: without them they could be requests. Then each token
+  of the broker counts as acceptance, since the last one is not known.
 
-Sources: RFC 4616 (PLAIN), RFC 5802 (SCRAM), RFC 7628 (OAUTHBEARER), and what Kafka's own servers make of them.
+Sources: RFC 4616 (PLAIN), RFC 4752 (GSSAPI), RFC 5802 (SCRAM), RFC 7628 (OAUTHBEARER), and what Kafka's own servers
+make of them.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from typing import NamedTuple, NoReturn
 
 from proxy.core.sasl import scram
 from proxy.core.sasl.bearer import AGAIN, LONGEST_TOKEN, bearer
+from proxy.core.sasl.gssapi import GssapiToken, gssapi
 from proxy.core.sasl.jwt import SUBJECT, is_jwt, jwt, subject
 from proxy.core.sasl.name import ClaimError
 from proxy.core.sasl.plain import plain
@@ -36,6 +40,8 @@ class Claim(NamedTuple):
 
 
 NOBODY = Claim(None)
+GSSAPI = "GSSAPI"
+NOT_KNOWN_WHOM = "the broker takes the client for somebody, and it is not known whom"
 
 Further = Callable[[bytes], object]  # looks at the client's next token; raises ClaimError
 
@@ -106,8 +112,13 @@ class ObservedExchange:
 
     @property
     def in_turn(self) -> bool:
-        """Does every token of the client get one from the broker? In an unknown mechanism the last may not."""
+        """Does every token of the client get one from the broker? The last one of GSSAPI may not."""
         return self._followed is not None
+
+    @property
+    def is_over(self) -> bool:
+        """Did the client send its last token, which the broker may leave without an answer?"""
+        return False
 
     def client(self, token: bytes) -> None:
         """A token of the client. Raises ClaimError: it must not pass."""
@@ -124,9 +135,36 @@ class ObservedExchange:
     def broker(self, token: bytes) -> bool:
         """A token of the broker that is no error. Is the client authenticated? Raises ClaimError: it must not be."""
         if self._followed is None:
-            return self.claim is not None and (self.mechanism != "GSSAPI" or not token)
+            return self.claim is not None
         if self._tokens == self._followed.decisive and self._followed.accepted(token):
             return True
         if not 0 < self._tokens < self._followed.tokens:
-            raise ClaimError("the broker takes the client for somebody, and it is not known whom")
+            raise ClaimError(NOT_KNOWN_WHOM)
         return False
+
+
+class ObservedGssapi(ObservedExchange):
+    """GSSAPI between client and broker."""
+
+    _last: GssapiToken | None = None  # of the client
+
+    @property
+    def is_over(self) -> bool:
+        """Did the client send its last token, which the broker may leave without an answer?"""
+        return self._last is GssapiToken.WRAPPED
+
+    def client(self, token: bytes) -> None:
+        """A token of the client. Raises ClaimError: it must not pass."""
+        self._last = gssapi(token, self._last)
+        self.claim = NOBODY
+
+    def broker(self, token: bytes) -> bool:
+        """A token of the broker that is no error. Is the client authenticated? Raises ClaimError: it must not be."""
+        if self.is_over is bool(token):
+            raise ClaimError(NOT_KNOWN_WHOM)
+        return self.is_over
+
+
+def observe(mechanism: str, followed: Mapping[str, Mechanism] = FOLLOWED) -> ObservedExchange:
+    """The exchange of a client that named this mechanism."""
+    return (ObservedGssapi if mechanism == GSSAPI else ObservedExchange)(mechanism, followed)

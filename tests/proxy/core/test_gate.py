@@ -9,7 +9,6 @@ from proxy.core.events import StepsFailed
 from proxy.core.filters import Filters
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin
-from proxy.core.token_stream import looks_like_kafka
 from proxy.protocol.api import METADATA
 from proxy.protocol.frame import HOLD, Reader
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
@@ -148,13 +147,6 @@ def test_steps_that_raise_end_the_conversation() -> None:
     with pytest.raises(AssertionError, match=r"Emit.*StepsFailed.*boom"):
         assert book
     assert Emit(StepsFailed("x", ValueError())) != Wake(0, 1)
-
-
-def test_requests_and_tokens_are_told_apart() -> None:
-    assert looks_like_kafka(heartbeat(1)[4:])
-    assert not looks_like_kafka(b"\x60\x82\x01\x00" + b"k" * 20)
-    assert not looks_like_kafka(b"\x05\x04wrapped-by-kerberos")
-    assert not looks_like_kafka(b"")
 
 
 def test_the_reason_is_told() -> None:
