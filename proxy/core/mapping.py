@@ -3,8 +3,9 @@
 Rules:
 * A rule is `DEFAULT` (the name as it is) or `RULE:pattern/replacement/`, then `L` or `U` for lower or upper case.
 * The first rule whose pattern fits the whole name decides; if none fits, the client has no principal.
-* Patterns and replacements are Java's: `$1` is a group, a backslash makes the next character plain. Syntax that Java
-  knows and Python does not is refused when the rule is read, never when a client comes.
+* Patterns and replacements are Java's: `$1` is a group, a backslash makes the next character plain. Syntax that Java or
+  Python does not know, or that they read differently, is refused when the rule is read, never when a client comes.
+* A name with a line break has no principal: Java's `.` and `$` stop at other line breaks than Python's.
 """
 
 from __future__ import annotations
@@ -21,6 +22,13 @@ _RULE = r"(DEFAULT)|RULE:((?:\\.|[^\\/])*)/((?:\\.|[^\\/])*)/([LU]?).*?|(.*?)"
 _SPLITTER = re.compile(rf"\s*({_RULE})\s*(?:,\s*|$)")
 _PARSER = re.compile(_RULE)
 _CASES: dict[str, Callable[[str], str]] = {"L": str.lower, "U": str.upper, "": str}
+_LINE_BREAK = re.compile("[\n\r\x85\u2028\u2029]")
+# Up to a word boundary, `\v`, a flag other than `i` and `s`, a group that only Python knows, a `{` without a number, or
+# a repeated group with a lazy end.
+_OTHERWISE = re.compile(
+    r"(?:\\[^bBv]|\[\^?\]?(?:\\.|[^\]\\])*\]|[^\\\[])*?"
+    r"(\\[bBv]|\(\?[a-zA-Z-]*[amuxL]|\(\?[P#(]|\{(?!\d+(?:,\d*)?\})|[*+?}]\?\)[*+{])"
+)
 _JAVA_GROUP = re.compile(r"\(\?<(?=[A-Za-z])")
 
 Step = Callable[[str], str | None]
@@ -38,7 +46,9 @@ class Mapping:
         self._steps = [step for step in map(_step, texts) if step]
 
     def principal(self, name: str) -> str | None:
-        """The principal's name for a distinguished name; None if no rule fits."""
+        """The principal's name for a distinguished name; None if no rule fits, or if the name has a line break."""
+        if _LINE_BREAK.search(name):
+            return None
         return next((found for step in self._steps if (found := step(name)) is not None), None)
 
 
@@ -51,25 +61,37 @@ def _step(text: str) -> Step | None:
         return lambda name: name
     if match[2] is None:
         return None
+    if other := _OTHERWISE.match(match[2]):
+        raise BadRuleError(f'the pattern of "{text}" has "{other[1]}", which Java reads differently or not at all')
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", FutureWarning)  # a set within a set: Java reads it as one
             pattern = re.compile(_JAVA_GROUP.sub("(?P<", match[2]), re.ASCII)
-    except (re.error, FutureWarning) as error:
+    except (re.error, ValueError, OverflowError, FutureWarning) as error:
         raise BadRuleError(f'the pattern of "{text}" cannot be read: {error}') from None
     replacement = _replacement(match[3], pattern)
     case = _CASES[match[4]]
 
     def apply(name: str) -> str | None:
-        return case(pattern.sub(replacement, name)) if pattern.fullmatch(name) else None
+        return case(_replaced(pattern, replacement, name)) if pattern.fullmatch(name) else None
 
     return apply
+
+
+def _replaced(pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str], name: str) -> str:
+    """Java's `replaceAll`. After an empty match it looks on from the next character, and Python from the same."""
+    pieces, end, start = [], 0, 0
+    while start <= len(name) and (match := pattern.search(name, start)):
+        pieces += [name[end : match.start()], replacement(match)]
+        end = match.end()
+        start = end + (match.start() == end)
+    return "".join((*pieces, name[end:]))
 
 
 def _replacement(text: str, pattern: re.Pattern[str]) -> Callable[[re.Match[str]], str]:
     """A replacement as Java's Matcher reads it; Kafka first turns references to missing groups into plain text."""
     pieces: list[str | int] = []
-    position = 0
+    position = missing = 0
     while position < len(text):
         character = text[position]
         position += 1
@@ -81,8 +103,11 @@ def _replacement(text: str, pattern: re.Pattern[str]) -> Callable[[re.Match[str]
         elif character == "$":
             group, position = _group(text, position, pattern)
             pieces.append(group)
+            missing += group == "$"
         else:
             pieces.append(character)
+    if missing > 1:
+        raise BadRuleError(f'"{text}" names {missing} groups that the pattern does not have; brokers fail from two on')
     return lambda match: "".join(piece if isinstance(piece, str) else match[piece] or "" for piece in pieces)
 
 
