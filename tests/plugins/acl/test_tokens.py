@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from plugins.acl.tokens import Principal, principal
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.create_delegation_token import CreateDelegationTokenRequest, CreateDelegationTokenResponse
 from proxy.protocol.messages.describe_delegation_token import (
@@ -17,6 +18,7 @@ from proxy.protocol.messages.expire_delegation_token import ExpireDelegationToke
 from proxy.protocol.messages.renew_delegation_token import RenewDelegationTokenRequest
 from proxy.protocol.schema import Request, Response
 from tests.plugins.acl.talk import Rules, Talk
+from tests.proxy.protocol.oracles.kafka import NEWEST, Kafka
 
 Making = Callable[..., Rules]
 REFUSED = ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED
@@ -82,6 +84,22 @@ def test_a_client_is_no_user_of_another_type_whose_text_is_the_same(rules: Makin
         assert requester == ("User", "al:ice")
     talk.ask(create("al:ice"), 3)
     assert len(talk.to_broker) == fine + 1
+
+
+def test_principals_are_the_same_where_kafka_says_so() -> None:
+    """Compared with KafkaPrincipal, and with how Kafka reads one that is text."""
+    parts = [
+        (kind, name) for kind in ("User", "User:al", "user", "Group", "") for name in ("al:ice", "ice", ":", "", "*")
+    ]
+    with Kafka(NEWEST) as kafka:
+        theirs = [kafka.common.security.auth.KafkaPrincipal(*part) for part in parts]
+        for part, one in zip(parts, theirs, strict=True):
+            assert str(Principal(*part)) == str(one)
+            same = [Principal(*part) == Principal(*other) for other in parts]
+            assert same == [one == other for other in theirs]
+        for text in ("User:alice", "User:al:ice", "Group:a:", "User::"):
+            read = kafka.common.utils.internals.SecurityUtils.parseKafkaPrincipal(text)
+            assert principal(text) == (str(read.getPrincipalType()), str(read.getName()))
 
 
 @pytest.mark.parametrize("version", range(4))
