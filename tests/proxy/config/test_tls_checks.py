@@ -70,6 +70,7 @@ WRONG = [
     (GOOD[:-1] + ", hosts: kafka.example.com}", "no place for the id of a broker", "broker-{id}"),
     (GOOD[:-1] + ", hosts: 'b-{id}.kafka.example.com'}", "clients need one to begin at", 'add "advertise:"'),
     (GOOD[:-1] + ", hosts: 'b-{id}.example.org'}", 'no certificate is valid for "b-0.example.org"', "add the name"),
+    (GOOD[:-1] + f", hosts: '{'b' * 54}{{id}}.kafka.example.com'}}", "is not a host", "write a name"),
     (GOOD[:-1] + ", certificates: [{key: good.key}]}", "a key without its certificate", 'as "certificate"'),
     (GOOD[:-1] + ", client_auth: required, ca: text.pem}", "no certificate is in", "give a PEM file"),
 ]
