@@ -171,7 +171,7 @@ class AssembledLink:
             self._events.closed(reason, from_client, from_broker)
         finally:
             self._tasks.begins.clear()
-            self.inflight.slots.clear()
+            self.inflight.clear()
             self.connection.notes.clear()
             self.connection.samples.clear()
             self.requests.splitter.close()

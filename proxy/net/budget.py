@@ -14,17 +14,19 @@ Rules:
   objects that they kept for reuse are no longer used, and when a journal has written what the connections said.
 * Nothing is counted where bytes pass. Connections are looked at a few times a second, and a connection that kept a
   whole chunk is looked at then. That takes a hundredth of the time, unless the looks would become too rare.
+* A look at very many connections is done in slices, and other tasks run in between.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import Protocol
 
 import trio
 
 from proxy.net.machine import give_back
+from proxy.net.time_slices import TimeSlice
 
 QUICKEST = 0.1  # seconds between two looks, at least
 SLOWEST = 1.0  # and at most
@@ -90,19 +92,26 @@ class Budget:
     async def watch(self) -> None:
         """Look at regular intervals, until cancelled."""
         while True:
-            began = time.perf_counter()
-            self.look()
-            await trio.sleep(min(max(QUICKEST, SHARE * (time.perf_counter() - began)), SLOWEST))
+            spent, began = 0.0, time.perf_counter()
+            for _ in self._looking():
+                spent += time.perf_counter() - began
+                await trio.lowlevel.checkpoint()
+                began = time.perf_counter()
+            spent += time.perf_counter() - began
+            await trio.sleep(min(max(QUICKEST, SHARE * spent), SLOWEST))
 
     def look(self) -> None:
-        """Look at all connections, and act on the rules."""
-        self._count()
+        """Look at all connections at once, and act on the rules."""
+        for _ in self._looking():
+            pass
+
+    def _looking(self) -> Iterator[None]:
+        """Look at all connections, and act on the rules. After each `yield`, connections may have come and gone."""
+        yield from self._counting()
         if self.held > self._enough:
-            for holder in self._holding:
-                holder.let_go()
-            self._count()
+            yield from self._counting(let_go=True)
         if self.held > self._enough:
-            self._relieve()
+            yield from self._relieve()
         self._most_lately = max(self._most_lately, self.held)
         if self._most_lately > MUCH and self.held < self._most_lately // 2:
             self._most_lately = self.held
@@ -119,17 +128,31 @@ class Budget:
             if paused:
                 self._resumed()
 
-    def _count(self) -> None:
-        self._holding = {holder: held for holder in self._holders if (held := holder.held)}
-        self.held = sum(self._holding.values())
+    def _counting(self, *, let_go: bool = False) -> Iterator[None]:
+        """Count what each connection holds, in slices. `let_go`: first it drops what can be obtained again."""
+        now = TimeSlice()
+        for holder in tuple(self._holders):
+            if holder in self._holders:
+                if let_go:
+                    holder.let_go()
+                self._count(holder)
+            if now.is_over:
+                yield
+                now = TimeSlice()
         most = max(self._holding.values(), default=0)
         self._much = max(self.held / max(len(self._holding), 1), most / 4)
 
+    def _count(self, holder: Holder) -> int:
+        """What this connection holds now."""
+        held = holder.held
+        self.held += held - self._holding.pop(holder, 0)
+        if held:
+            self._holding[holder] = held
+        return held
+
     def kept(self, holder: Holder) -> None:
         """A connection kept all that was read of it: count it now."""
-        held = holder.held
-        self.held += held - self._holding.get(holder, 0)
-        self._holding[holder] = held
+        held = self._count(holder)
         self._most_lately = max(self._most_lately, self.held)
         if self.held > self._most or (self.held > self._enough and self._exceeded_since is None):
             self.look()
@@ -141,14 +164,17 @@ class Budget:
         self.held -= self._holding.pop(holder, 0)
         self._paused.discard(holder)
 
-    def _relieve(self) -> None:
-        """More than enough is held: end or pause connections."""
-        now = trio.current_time()
+    def _relieve(self) -> Iterator[None]:
+        """More than enough is held: end or pause connections, in slices."""
+        now, working = trio.current_time(), TimeSlice()
         if self._exceeded_since is None:
             self._exceeded_since = now
         target = self._enough if now - self._exceeded_since >= PATIENCE else self._most
         while self.held > target and self._holding:
             self._end(max(self._holding, key=self._holding.__getitem__))
+            if working.is_over:
+                yield
+                working = TimeSlice()
         for holder, held in tuple(self._holding.items()):  # pausing a connection may end it
             if held >= self._much and self.held > self._enough:
                 self._pause(holder)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from proxy.core.context import Context
-from proxy.core.inflight import Answer, InFlight
+from proxy.core.inflight import SLOT, Answer, InFlight
 from proxy.protocol.api import HEARTBEAT
 from proxy.testing import connection
 
@@ -13,7 +13,7 @@ ROUTE: Any = object()
 class Kept:
     """What a plugin noted."""
 
-    held = 1000
+    held = 100_000
 
 
 def test_answers_of_ours_wait_for_older_requests() -> None:
@@ -36,18 +36,26 @@ def test_answers_that_wait_are_held_until_they_are_due() -> None:
     waiting.slots.append((1, ROUTE, None))
     waiting.answer(Answer((b"answer",)))
     waiting.answer(Answer((b"another",)))
-    assert waiting.held == len(b"answer" + b"another")
+    assert waiting.held == 3 * SLOT + len(b"answer" + b"another")
     waiting.slots.popleft()
     assert [waiting.due(), waiting.due()] == [Answer((b"answer",)), Answer((b"another",))]
     assert waiting.held == 0
 
 
-def test_what_was_noted_of_a_request_is_held_until_its_answer_however_many_share_it() -> None:
+def test_a_request_in_flight_is_held_whatever_was_noted_of_it() -> None:
     waiting = InFlight()
-    noted = Context(connection(), HEARTBEAT, 4, 1, request_bytes=1000)
-    waiting.slots += [(1, ROUTE, noted), (2, ROUTE, noted)]
+    waiting.slots += [(1, ROUTE, None), (2, ROUTE, Context(connection(), HEARTBEAT, 4, 2))]
+    assert waiting.held == 2 * SLOT
+    waiting.clear()
     assert waiting.held == 0
-    noted.notes["of a plugin"] = True
+
+
+def test_what_was_noted_of_a_request_is_held_until_its_answer() -> None:
+    waiting = InFlight()
+    noted = Context(connection(), HEARTBEAT, 4, 1, {"of a plugin": True, "of another": Kept()})
+    waiting.slots += [(1, ROUTE, None), (2, ROUTE, noted)]
+    assert waiting.held == 2 * SLOT + Kept.held
+    waiting.slots.popleft()
+    assert waiting.held == SLOT + Kept.held
+    waiting.slots.popleft()
     assert waiting.held == 0
-    noted.notes["of another"] = Kept()
-    assert waiting.held == 1000

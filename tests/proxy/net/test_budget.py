@@ -193,6 +193,21 @@ async def test_what_ended_holds_nothing_and_is_not_resumed(
     assert large.paused
 
 
+async def test_others_run_while_very_many_are_looked_at_and_what_ends_meanwhile_holds_nothing(
+    budget: Budget, among: set[Holder]
+) -> None:
+    many = [Holder(among, 1) for _ in range(50_000)]
+    while not budget.held:
+        await trio.lowlevel.checkpoint()
+    assert budget.held < len(many)
+    for holder in many[::2]:
+        among.remove(holder)
+        budget.forget(holder)
+    while budget.held < len(among):
+        await trio.lowlevel.checkpoint()
+    assert budget.held == len(many) // 2
+
+
 class Waiting(Plugin):
     """Reads what has to do with records, and lets it wait."""
 
