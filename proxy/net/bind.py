@@ -10,32 +10,36 @@ Rules:
 import errno
 import os
 import socket
-from collections.abc import Callable
 from contextlib import ExitStack
-from functools import cache, partial
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 from proxy.core.topology import Endpoint
+from proxy.net.port_owners import owners
 from proxy.text.scarce import MORE_DESCRIPTORS, SCARCE
 
 TCP_USER_TIMEOUT = getattr(socket, "TCP_USER_TIMEOUT", None)  # only on Linux
 BACKLOG = 1024  # after a broker died, its clients reconnect all at once
-LISTEN = "0A"  # "listening", in the kernel's table /proc/net/tcp
 
 
 class BindError(Exception):
     """A port that cannot be opened: which one, why, and what to do about it."""
 
-    def __init__(self, why: str | Callable[[], str]) -> None:
-        super().__init__(why)
-        self._why = why
+
+class PortTakenError(BindError):
+    """Another process has the port. Its text names this process; to find it takes a while (`port_owners.py`)."""
+
+    def __init__(self, endpoint: Endpoint, option: str) -> None:
+        super().__init__(endpoint, option)
+        self.port = endpoint.port
+
+    def by(self, owner: str) -> str:
+        """The text, if this process has the port."""
+        endpoint, option = self.args
+        return f"{endpoint}: {owner} has the port; stop it, or change {option}"
 
     def __str__(self) -> str:
-        """The reason. A function may find it out only now: it takes a while to learn who has a port."""
-        if not isinstance(self._why, str):
-            self._why = self._why()
-        return self._why
+        return self.by(owners({self.port})[self.port])
 
 
 def listen(
@@ -62,7 +66,7 @@ def listen(
                 listening.bind(address)
                 listening.listen(BACKLOG)
             except OSError as error:
-                raise BindError(partial(_refused, endpoint, error.errno, option)) from None
+                raise _refused(endpoint, error.errno, option) from None
             sockets.append(listening)
         undo.pop_all()
         return sockets
@@ -90,50 +94,16 @@ def _addresses(endpoint: Endpoint, option: str) -> list[tuple[socket.AddressFami
     except socket.gaierror:
         raise BindError(f"{endpoint}: no such host; change {option}") from None
     except OSError as error:  # the resolver got no descriptor
-        raise BindError(_refused(endpoint, error.errno, option)) from None
+        raise _refused(endpoint, error.errno, option) from None
     return list(dict.fromkeys((family, address) for family, _, _, _, address in found))  # without duplicates
 
 
-def _refused(endpoint: Endpoint, number: int | None, option: str) -> str:
+def _refused(endpoint: Endpoint, number: int | None, option: str) -> BindError:
     if number == errno.EADDRINUSE:
-        return f"{endpoint}: {owner(endpoint.port)} has the port; stop it, or change {option}"
+        return PortTakenError(endpoint, option)
     if number == errno.EADDRNOTAVAIL:
-        return f"{endpoint}: this machine has no such address; change {option}"
+        return BindError(f"{endpoint}: this machine has no such address; change {option}")
     if number == errno.EACCES:
-        return f"{endpoint}: this user may not use the port; change {option} to 1024 or above"
-    if number in SCARCE:
-        return f"{endpoint}: {os.strerror(number or 0).lower()}; {MORE_DESCRIPTORS}"
-    return f"{endpoint}: {os.strerror(number or 0).lower()}; change {option}"
-
-
-def owner(port: int) -> str:
-    """The process that listens on a port of this machine, as far as this user may know."""
-    wanted = {f"socket:[{inode}]" for inode in _inodes(port)}
-    for process in _processes():
-        try:
-            if any(os.readlink(descriptor) in wanted for descriptor in (process / "fd").iterdir()):
-                command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
-                return f"process {process.name} ({command[:60]})"
-        except OSError:
-            continue  # another user's process, or one that ended meanwhile
-    return "another process"
-
-
-def _processes() -> list[Path]:
-    try:
-        return list(Path("/proc").glob("[0-9]*"))
-    except OSError:
-        return []  # no descriptor is left for this
-
-
-def _inodes(port: int) -> set[str]:
-    found = set()
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        try:
-            lines = Path(table).read_text().splitlines()[1:]
-        except OSError:
-            continue  # not Linux, or no IPv6
-        for columns in map(str.split, lines):
-            if columns[3] == LISTEN and int(columns[1].rpartition(":")[2], 16) == port:
-                found.add(columns[9])
-    return found
+        return BindError(f"{endpoint}: this user may not use the port; change {option} to 1024 or above")
+    why = os.strerror(number or 0).lower()
+    return BindError(f"{endpoint}: {why}; {MORE_DESCRIPTORS if number in SCARCE else f'change {option}'}")

@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from proxy.core.topology import Endpoint
-from proxy.net.bind import BindError, claim, listen, overlap, owner
+from proxy.net.bind import BindError, claim, listen, overlap
 from tests.proxy.net.scripted import LOOPBACK
 from tests.real.ports import free_port
 
@@ -23,10 +23,6 @@ def test_a_taken_port_is_said_with_its_owner_and_what_to_change(taken: int) -> N
     said = str(raised.value)
     assert said.startswith(f"{LOOPBACK}:{taken}: process {os.getpid()} (")
     assert said.endswith("has the port; stop it, or change listeners.clients.bind")
-
-
-def test_nobody_is_named_where_nobody_is_known() -> None:
-    assert owner(free_port(LOOPBACK)) == "another process"
 
 
 def test_an_address_of_another_machine_is_said_to_be_one() -> None:
