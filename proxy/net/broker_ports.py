@@ -3,20 +3,23 @@
 Rules:
 * A port that cannot be opened is an error in the log, and is tried again. It delays no other port. Until it is open,
   clients are given an address at which nobody answers.
-* Log lines about a broker are rate-limited, since a faulty broker can invent as many brokers as it likes.
+* Log lines about a broker are rate-limited, since a faulty broker can invent as many brokers as it likes. Lines about
+  taken ports come a little later (`taken_ports.py`).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import partial
 
 import structlog
 import trio
 
 from proxy.core.topology import Topology
-from proxy.net.bind import BindError
+from proxy.net.bind import BindError, PortTakenError
 from proxy.net.complaints import Write
 from proxy.net.listeners import Listener
+from proxy.net.taken_ports import TakenPorts
 from proxy.net.tasks import Tasks
 
 log = structlog.get_logger()
@@ -28,7 +31,7 @@ LAST_RETRY = 15.0
 class BrokerPorts(ABC):
     """The ports for one cluster. `waiting`: by listener, clients that wait for their broker's port."""
 
-    def __init__(self, cluster: str, tasks: Tasks) -> None:
+    def __init__(self, cluster: str, tasks: Tasks, taken: TakenPorts) -> None:
         self.cluster = cluster
         self.listeners: tuple[Listener, ...] = ()
         self.topologies: dict[str, Topology] = {}
@@ -36,9 +39,10 @@ class BrokerPorts(ABC):
         self.closing = False  # no more ports are opened
         self._counters = tasks.counters
         self._complaints = tasks.complaints
+        self._taken = taken
 
     @abstractmethod
-    def _began(self) -> None:
+    async def _began(self) -> None:
         """The bootstrap ports are open, as far as possible."""
 
     async def open(self) -> None:
@@ -50,9 +54,9 @@ class BrokerPorts(ABC):
                     listener.open_bootstrap()
                 except BindError as error:
                     self._counters.closed_ports += 1
-                    facts = {"listener": listener.name, "why": error, "retry_in": f"{pause:g}s"}
-                    self._say(say_error, "no port to begin at", None, **facts)
-            self._began()
+                    facts = {"listener": listener.name, "retry_in": f"{pause:g}s"}
+                    self._say_why("no port to begin at", None, error, **facts)
+            await self._began()
             if any(not each.is_open for each in self.listeners):
                 await trio.sleep(pause)
                 pause = min(pause * 2, LAST_RETRY)
@@ -67,7 +71,7 @@ class BrokerPorts(ABC):
             listener.open(node_id)
         except BindError as error:
             self._counters.closed_ports += not was_missing
-            self._say(say_error, "no port for a broker", node_id, listener=listener.name, why=error)
+            self._say_why("no port for a broker", node_id, error, listener=listener.name)
         self.waiting[listener.name].unpark_all()
         if node_id in listener.missing or was_missing:
             topology.readvertise(node_id)
@@ -76,23 +80,20 @@ class BrokerPorts(ABC):
         """Another listener of this proxy took the port of a broker."""
         self._counters.closed_ports += 1
         self._say(
-            say_error, "no port for a broker", node_id, listener=listener.name, why="another listener needs the port"
+            log.error, "no port for a broker", node_id, listener=listener.name, why="another listener needs the port"
         )
         if node_id in self.topologies[listener.name].brokers:
             self.topologies[listener.name].readvertise(node_id)
+
+    def _say_why(self, event: str, node_id: int | None, error: BindError, **facts: object) -> None:
+        """Log a port that cannot be opened, rate-limited."""
+        if isinstance(error, PortTakenError):
+            self._say(partial(self._taken.tell, error), event, node_id, **facts)
+        else:
+            self._say(log.error, event, node_id, why=str(error), **facts)
 
     def _say(self, write: Write, event: str, node_id: int | None, **facts: object) -> None:
         """Log an event about a broker, rate-limited."""
         which = {} if node_id is None else {"broker": node_id}
         about = self.cluster, facts.get("listener")
         self._complaints.tell(write, event, about, node_id, cluster=self.cluster, **which, **facts)
-
-
-def say_info(event: str, **facts: object) -> None:
-    """The level info, for `_say`."""
-    log.info(event, **facts)
-
-
-def say_error(event: str, **facts: object) -> None:
-    """The level error, for `_say`. Errors become text only here, since finding the owner of a port takes a while."""
-    log.error(event, **{name: str(fact) if isinstance(fact, Exception) else fact for name, fact in facts.items()})

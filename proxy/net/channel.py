@@ -123,6 +123,7 @@ class Lines:
 
     async def receive(self) -> dict[str, Any] | None:
         """The next line. None if the other end is gone. Raises NonsenseError."""
+        await trio.lowlevel.checkpoint()  # a chunk may have a thousand lines, each of which opens a port
         while (end := self._rest.find(b"\n", self._searched)) < 0:
             if len(self._rest) > LONGEST:
                 self._rest.clear()

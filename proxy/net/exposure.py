@@ -7,6 +7,7 @@ Rules:
   of a broker by one may come to another. News from another worker is not passed on.
 * A port is closed when discovery has not found its broker for ten minutes and no client uses it. The broker gets the
   same port when it comes back.
+* A faulty broker can tell of a thousand brokers at once. Their ports open and close in slices; others run in between.
 * Nothing here raises because of what brokers and workers say.
 """
 
@@ -15,13 +16,18 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
 
+import structlog
 import trio
 
 from proxy.core.topology import Broker, Endpoint, RefusedBroker, Topology
-from proxy.net.broker_ports import BrokerPorts, say_error, say_info
+from proxy.net.broker_ports import BrokerPorts
 from proxy.net.channel import Learned
 from proxy.net.listeners import Listener
+from proxy.net.taken_ports import TakenPorts
 from proxy.net.tasks import Tasks
+from proxy.net.time_slices import TimeSlice
+
+log = structlog.get_logger()
 
 GIVE_BACK_AFTER = 600.0  # seconds
 WAY_OUT = "correct its advertised.listeners; until then clients are told nobody's address"
@@ -38,9 +44,10 @@ class Exposure(BrokerPorts):
         listeners: Sequence[Listener],
         most: int,
         tasks: Tasks,
+        taken: TakenPorts,
         tell: Tell | None = None,
     ) -> None:
-        super().__init__(cluster, tasks)
+        super().__init__(cluster, tasks, taken)
         self.ask_again: Callable[[], None] = lambda: None  # asks discovery to run
         self.in_use: Callable[[], Container[int | None]] = lambda: ()  # brokers that clients are connected to
         self._known: dict[int, Endpoint] = {}  # kept even while there is no listener
@@ -75,17 +82,20 @@ class Exposure(BrokerPorts):
         for topology in self.topologies.values():
             topology.most = most
 
-    def discovered(self, brokers: Mapping[int, Endpoint]) -> dict[int, Endpoint]:
+    async def discovered(self, brokers: Mapping[int, Endpoint]) -> dict[int, Endpoint]:
         """Take in the brokers that discovery found. Returns those that clients can reach."""
         if brokers:  # there are none if brokers require authentication that we lack
-            self._give_back(brokers)
-        brokers = self._without_endless(brokers)
+            await self._give_back(brokers)
+        brokers, working = self._without_endless(brokers), TimeSlice()
         for node_id, real in brokers.items():
             if self._learn(node_id, real):
                 self._spread(node_id, real)
+            await working.let_others_run()
         for listener in self.listeners:
             for node_id in tuple(listener.missing):
-                self._open(listener, node_id)
+                if node_id in listener.missing:
+                    self._open(listener, node_id)
+                await working.let_others_run()
         known = [topology.brokers for topology in self.topologies.values()]
         return {n: real for n, real in brokers.items() if all(n in each and each[n].real == real for each in known)}
 
@@ -99,15 +109,17 @@ class Exposure(BrokerPorts):
     def learn(self, learned: Learned) -> None:
         """Take in a broker that another worker saw."""
         if self._opened:
+            self._early.pop(learned.node_id, None)  # older news
             self._learn(learned.node_id, Endpoint(learned.host, learned.port))
         elif learned.node_id in self._early or len(self._early) < self._most:
             self._early[learned.node_id] = learned
 
-    def _began(self) -> None:
+    async def _began(self) -> None:
         """The bootstrap ports are open: take in what others have learned."""
-        self._opened = True
+        self._opened, working = True, TimeSlice()
         while self._early:
             self.learn(self._early.popitem()[1])
+            await working.let_others_run()
 
     def _learn(self, node_id: int, real: Endpoint) -> bool:
         """Tell all topologies of a broker. Returns whether it was new to one of them."""
@@ -138,29 +150,30 @@ class Exposure(BrokerPorts):
         self._open(listener, broker.node_id)
 
     def _moved(self, listener: Listener, broker: Broker) -> None:
-        self._say(say_info, "broker moved", broker.node_id, to=str(broker.real))
+        self._say(log.info, "broker moved", broker.node_id, to=str(broker.real))
         self._share(broker)
 
     def _refused(self, refused: RefusedBroker) -> None:
         if refused.over:
             self._counters.over_brokers += 1
             self._say(
-                say_error, "too many brokers", None, why=refused.why, way_out="raise limits.brokers if it is right"
+                log.error, "too many brokers", None, why=refused.why, way_out="raise limits.brokers if it is right"
             )
         else:
             self._counters.unusable_brokers += 1
-            self._say(say_error, "broker cannot be used", refused.node_id, why=refused.why, way_out=WAY_OUT)
+            self._say(log.error, "broker cannot be used", refused.node_id, why=refused.why, way_out=WAY_OUT)
 
-    def _give_back(self, brokers: Container[int]) -> None:
+    async def _give_back(self, brokers: Container[int]) -> None:
         """Close the ports of brokers that discovery has not found for a while, if no client uses them."""
         now = trio.current_time()
         known = {node_id for topology in self.topologies.values() for node_id in topology.brokers}
         self._gone = {node_id: self._gone.get(node_id, now) for node_id in known if node_id not in brokers}
         due = [node_id for node_id, since in self._gone.items() if now - since >= GIVE_BACK_AFTER]
-        in_use = self.in_use() if due else ()
+        in_use, working = self.in_use() if due else (), TimeSlice()
         for node_id in due:
             if node_id not in in_use:
                 self._forget(node_id)
+            await working.let_others_run()
 
     def _forget(self, node_id: int) -> None:
         del self._gone[node_id]
@@ -169,4 +182,4 @@ class Exposure(BrokerPorts):
             listener.close(node_id)
             if node_id in self.topologies[listener.name].brokers:
                 self.topologies[listener.name].forget(node_id)
-        self._say(say_info, "port given back", node_id, why=f"discovery found no such broker for {GIVE_BACK_AFTER:g} s")
+        self._say(log.info, "port given back", node_id, why=f"discovery found no such broker for {GIVE_BACK_AFTER:g} s")

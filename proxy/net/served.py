@@ -36,7 +36,7 @@ class Served:
         self._serving = trio.CancelScope()
         self._following = trio.CancelScope()
         self._news = trio.Event()  # set when there is a port to open
-        self.exposure = Exposure(name, (), worker.snapshot.config.limits.brokers, worker.tasks, tell)
+        self.exposure = Exposure(name, (), worker.snapshot.config.limits.brokers, worker.tasks, worker.taken, tell)
         self.exposure.in_use = self._in_use
         self._fronts = Fronts(worker, self.exposure, lambda: self.upstream, shared=tell is not None)
         self._discovered_by = self._way
@@ -70,6 +70,7 @@ class Served:
             discovered,
             seconds,
             worker.counters,
+            worker.complaints,
             identities,
             cluster.tls,
             loops,

@@ -14,6 +14,7 @@ from proxy.net.listeners import Listener
 from proxy.net.plugin_host import PluginHost
 from proxy.net.reactor import Reactor
 from proxy.net.snapshot import GatewaySnapshot
+from proxy.net.taken_ports import TakenPorts
 from proxy.net.tasks import Tasks
 from proxy.telemetry.counters import NetworkCounters
 
@@ -36,6 +37,7 @@ class Worker:
     mark: str
     host: PluginHost
     allowance: Allowance = field(default_factory=Allowance)
+    taken: TakenPorts = field(default_factory=TakenPorts)
     listeners: list[Listener] = field(default_factory=list)
     dialling: trio.Nursery = field(init=False)
 

@@ -6,14 +6,10 @@ Nothing else runs in a thread of trio until a task awaits, so all connections wa
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Collection
-from typing import TypeVar
 
 import trio
 
 SLICE = 0.001  # seconds
-
-T = TypeVar("T")
 
 
 class TimeSlice:
@@ -29,12 +25,8 @@ class TimeSlice:
         """Should other tasks run now?"""
         return time.perf_counter() >= self._until
 
-
-async def in_slices(items: Collection[T]) -> AsyncIterator[T]:
-    """These items as they are now. Work on them is done in slices: after any item, others may have changed them."""
-    now = TimeSlice()
-    for item in tuple(items):
-        yield item
-        if now.is_over:
+    async def let_others_run(self) -> None:
+        """If the slice is over, have other tasks run, and begin another."""
+        if self.is_over:
             await trio.lowlevel.checkpoint()
-            now = TimeSlice()
+            self._until = time.perf_counter() + SLICE

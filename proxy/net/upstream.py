@@ -7,9 +7,10 @@ Rules:
   Such brokers are asked rarely, since each question is a warning, with a traceback, in a broker's log.
 * If no broker answers, discovery is tried again after 0.5 s, 1 s, ... 15 s. Before any broker is known, each attempt is
   a line in the log. After that, only the first failure and the recovery are.
+* Log lines are rate-limited: a faulty broker can come and go, and so can the brokers that it tells of.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 import structlog
@@ -20,12 +21,14 @@ from proxy.core.backoff import backoff
 from proxy.core.topology import Endpoint
 from proxy.net.asking import CLIENT_ID
 from proxy.net.broker_stream import BrokerStream
+from proxy.net.complaints import Complaints, Write
 from proxy.net.dial import DIRECTLY, ReservedError, UnreachableError, Via, connect, dial
 from proxy.net.discovery import Cluster, discover, newest_metadata, nobody
 from proxy.net.introductions import Introduced, introduce_on
 from proxy.net.loops import Loops
 from proxy.net.outgoing import AnySocket
 from proxy.net.paths import Paths, Start
+from proxy.net.time_slices import TimeSlice
 from proxy.net.tls.brokers import BrokerTls
 from proxy.net.tls.sayings import TlsError
 from proxy.protocol.problem import ProtocolError
@@ -38,7 +41,6 @@ RARELY = 600.0  # seconds between two, if brokers require authentication that we
 SOONEST = 1.0  # the least seconds between two, however often discovery is asked for
 FIRST_RETRY = 0.5
 LAST_RETRY = 15.0
-LINES = 20  # at most, about brokers that came or left at once
 CANDIDATES = 8  # brokers to ask before the cluster counts as unreachable
 
 
@@ -49,9 +51,10 @@ class Upstream:
         self,
         name: str,
         bootstrap: Sequence[Endpoint],
-        discovered: Callable[[Mapping[int, Endpoint]], dict[int, Endpoint]],
+        discovered: Callable[[Mapping[int, Endpoint]], Awaitable[dict[int, Endpoint]]],
         seconds: float,
         counters: NetworkCounters,
+        complaints: Complaints,
         identities: Identities | None = None,
         tls: BrokerTls | None = None,
         loops: Loops | None = None,
@@ -65,6 +68,7 @@ class Upstream:
         self._discovered = discovered
         self.seconds = seconds
         self._counters = counters
+        self._complaints = complaints
         self.identities = identities
         self.tls = tls
         self._loops, self._via = loops, via
@@ -96,9 +100,9 @@ class Upstream:
                 await trio.sleep(_pause(failures))
                 continue
             if failures and self.known.is_set():
-                log.info("upstream reachable again", cluster=self.name)
+                self._complaints.tell(log.info, "upstream reachable again", self.name, cluster=self.name)
             failures = 0
-            self._learn(found)
+            await self._learn(found)
             await trio.sleep(SOONEST)
             with trio.move_on_after((RARELY if self._reserved else EVERY) - SOONEST):
                 await self._asked.wait()
@@ -168,8 +172,10 @@ class Upstream:
                 return found
         self._counters.failed_discovery += 1
         if not self.known.is_set() or not failures:
-            retry_in = f"{_pause(failures + 1):g}s"
-            log.warning("upstream unreachable", cluster=self.name, tried="; ".join(tried), retry_in=retry_in)
+            left_out = self._complaints.due("upstream unreachable", self.name, failures)
+            if left_out is not None:
+                facts = {"tried": "; ".join(tried), "retry_in": f"{_pause(failures + 1):g}s"}
+                log.warning("upstream unreachable", cluster=self.name, **facts, **left_out)
         return None
 
     def _learn_from_clients(self, error: ReservedError) -> None:
@@ -178,24 +184,25 @@ class Upstream:
             way_out = f"clients that authenticate bring them; or say who we are in clusters.{self.name}.sasl"
             log.info("brokers not discovered", why=str(error), cluster=self.name, way_out=way_out)
 
-    def _learn(self, found: Cluster) -> None:
-        before, self.brokers = self.brokers, self._discovered(found.brokers)
+    async def _learn(self, found: Cluster) -> None:
+        before, self.brokers = self.brokers, await self._discovered(found.brokers)
+        brokers, working = self.brokers, TimeSlice()
         if self.known.is_set():
-            self._tell(log.info, "broker appeared", self.brokers, before)
-            self._tell(log.warning, "broker left", before, self.brokers)
+            for node_id in sorted(brokers.keys() - before.keys()):
+                self._tell(log.info, "broker appeared", node_id, brokers[node_id])
+                await working.let_others_run()
+            for node_id in sorted(before.keys() - brokers.keys()):
+                self._tell(log.warning, "broker left", node_id, before[node_id])
+                await working.let_others_run()
         if self._paths is not None:
-            for endpoint in self.brokers.values():
+            for endpoint in brokers.values():
                 self._paths.look(endpoint)
+                await working.let_others_run()
         self.known.set()
 
-    def _tell(
-        self, write: Callable[..., None], event: str, some: Mapping[int, Endpoint], others: Mapping[int, Endpoint]
-    ) -> None:
-        """Log each of `some` that is not in `others`. Of many, only the first are named, and the others counted."""
-        changed = sorted(some.keys() - others.keys())
-        for position, node_id in enumerate(changed[:LINES]):
-            more = {"and_more": len(changed) - LINES} if position == LINES - 1 and len(changed) > LINES else {}
-            write(event, cluster=self.name, broker=node_id, at=str(some[node_id]), **more)
+    def _tell(self, write: Write, event: str, node_id: int, endpoint: Endpoint) -> None:
+        facts = {"cluster": self.name, "broker": node_id, "at": str(endpoint)}
+        self._complaints.tell(write, event, self.name, node_id, **facts)
 
 
 def _pause(failures: int) -> float:

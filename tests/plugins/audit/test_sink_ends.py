@@ -20,6 +20,7 @@ from proxy.net.plugin_host import PluginHost
 from proxy.net.tasks import Tasks
 from proxy.net.upstream import Upstream
 from proxy.telemetry.counters import NetworkCounters
+from tests.proxy.net.scripted import all_usable
 from tests.proxy.net.topic_broker import TopicBroker
 
 
@@ -35,7 +36,7 @@ async def broker(nursery) -> TopicBroker:  # type: ignore[no-untyped-def]  # pyt
 def hosted(broker: TopicBroker, folder: Path) -> HostedPlugin:
     counters = NetworkCounters()
     host = PluginHost(0, Clock(), Tasks(counters, Complaints()))
-    upstream = Upstream("main", [broker.endpoint], dict, 60.0, counters)
+    upstream = Upstream("main", [broker.endpoint], all_usable, 60.0, counters, Complaints())
     host.upstream = lambda cluster: upstream
     options = Audit.Options.model_validate({"journal": str(folder), "topic": {"name": broker.topic}})
     return HostedPlugin(PluginUse("audit", Audit, options), "main", host)

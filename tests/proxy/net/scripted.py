@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -120,6 +120,11 @@ class Client:
                 return not await self.stream.receive_some(1)
             except trio.BrokenResourceError:
                 return True
+
+
+async def all_usable(brokers: Mapping[int, Endpoint]) -> dict[int, Endpoint]:
+    """The `discovered` of an upstream that can use every broker."""
+    return dict(brokers)
 
 
 async def read_frame(stream: trio.SocketStream) -> bytes:

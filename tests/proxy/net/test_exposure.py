@@ -16,6 +16,7 @@ from proxy.net.channel import Learned
 from proxy.net.complaints import Complaints
 from proxy.net.exposure import GIVE_BACK_AFTER, Exposure
 from proxy.net.listeners import Listener
+from proxy.net.taken_ports import TakenPorts
 from proxy.net.tasks import Tasks
 from proxy.telemetry.counters import NetworkCounters
 from tests.proxy.net.scripted import LOOPBACK, PATIENCE
@@ -23,6 +24,8 @@ from tests.real.ports import free_block
 
 KAFKA = Endpoint("kafka", 9092)
 ROOM = 8
+MANY = 300
+HIGHEST = 65_000  # beyond the ports that the kernel gives
 
 Make = Callable[..., Awaitable[Exposure]]
 
@@ -38,7 +41,9 @@ async def make(nursery: trio.Nursery) -> Make:
         for listener in some:
             await nursery.start(listener.serve)
             listener.accepted = lambda client, *rest: client.close()
-        return Exposure("main", some, most, tasks, None if told is None else told.append)
+        taken = TakenPorts()
+        nursery.start_soon(taken.watch)
+        return Exposure("main", some, most, tasks, taken, None if told is None else told.append)
 
     return made
 
@@ -47,18 +52,40 @@ async def test_what_discovery_found_is_exposed_on_every_listener_and_told_once(m
     told: list[Learned] = []
     exposure = await make(listeners=2, told=told)
     for _ in range(3):
-        assert exposure.discovered({1: KAFKA}) == {1: KAFKA}
+        assert await exposure.discovered({1: KAFKA}) == {1: KAFKA}
     assert [listener.ports.keys() for listener in exposure.listeners] == [{1}, {1}]
     assert told == [Learned("main", 1, *KAFKA)]
 
 
 async def test_of_brokers_without_end_only_those_are_looked_at_that_may_be(make: Make) -> None:
     exposure = await make(most=3)
-    exposure.discovered({ROOM - 2: KAFKA})
+    await exposure.discovered({ROOM - 2: KAFKA})
     endless = dict.fromkeys(range(1000, 6000), KAFKA) | {ROOM - 2: KAFKA}
-    assert ROOM - 2 in exposure.discovered(endless)
+    assert ROOM - 2 in await exposure.discovered(endless)
     assert exposure._counters.over_brokers == 5_000 - 2
     assert exposure._complaints.left_out < 10
+
+
+@pytest.mark.parametrize("by", ["discovery", "another worker"])
+async def test_others_run_while_the_ports_of_many_brokers_open(make: Make, nursery: trio.Nursery, by: str) -> None:
+    exposure = await make()
+    first = HIGHEST - MANY - exposure.listeners[0].bind.port
+    many, turns = dict.fromkeys(range(first, first + MANY), KAFKA), set()
+
+    async def other() -> None:
+        while True:
+            turns.add(len(exposure.listeners[0].ports))
+            await trio.lowlevel.checkpoint()
+
+    nursery.start_soon(other)
+    if by == "discovery":
+        await exposure.discovered(many)
+    else:
+        for node_id, real in many.items():
+            exposure.learn(Learned("main", node_id, *real))
+        await exposure.open()
+    assert len(turns) > 3
+    assert exposure.topologies["clients-0"].brokers.keys() == many.keys()
 
 
 async def test_what_a_client_is_told_the_other_listeners_and_workers_hear_of(make: Make) -> None:
@@ -97,7 +124,7 @@ async def test_a_broker_that_cannot_be_is_a_line_and_no_candidate(make: Make) ->
     found = {1: KAFKA, 2: Endpoint("a..b", 9092), -1: KAFKA, 3: Endpoint("kafka", -7)}
     with capture_logs() as lines:
         for _ in range(3):
-            assert exposure.discovered(found) == {1: KAFKA}
+            assert await exposure.discovered(found) == {1: KAFKA}
     assert sorted(line["broker"] for line in lines) == [-1, 2, 3]
     assert {line["event"] for line in lines} == {"broker cannot be used"}
     assert all("advertised.listeners" in line["way_out"] for line in lines)
@@ -117,8 +144,8 @@ async def test_ids_beyond_the_last_port_are_told_as_nobody(make: Make) -> None:
 async def test_endless_new_ids_meet_the_limit_in_few_lines(make: Make) -> None:
     exposure = await make(most=4)
     with capture_logs() as lines:
-        exposure.discovered(dict.fromkeys(range(100000), KAFKA))
-        exposure.discovered({-node_id: KAFKA for node_id in range(1, 100_000)})
+        await exposure.discovered(dict.fromkeys(range(100000), KAFKA))
+        await exposure.discovered({-node_id: KAFKA for node_id in range(1, 100_000)})
     assert len(exposure.topologies["clients-0"].brokers) == 4
     assert len(lines) <= 20
     assert exposure._counters.over_brokers == 2 * 100_000 - 4 - 1
@@ -140,12 +167,15 @@ async def test_a_taken_port_of_a_broker_is_said_told_as_nobody_and_had_when_it_i
     topology = exposure.topologies["clients-0"]
     with capture_logs() as lines, socket.create_server((LOOPBACK, port)):
         assert topology.learn(2, *KAFKA) == Endpoint(LOOPBACK, NOWHERE)
-        exposure.discovered({2: KAFKA})
+        await exposure.discovered({2: KAFKA})
         assert topology.learn(2, *KAFKA) == Endpoint(LOOPBACK, NOWHERE)
+        with trio.fail_after(PATIENCE):
+            while not lines:
+                await trio.lowlevel.checkpoint()
     (line,) = lines
     assert "has the port" in line["why"]
     assert exposure._counters.closed_ports == 1
-    exposure.discovered({2: KAFKA})
+    await exposure.discovered({2: KAFKA})
     assert topology.learn(2, *KAFKA) == Endpoint(LOOPBACK, port)
     assert not is_free(LOOPBACK, port)
 
@@ -173,15 +203,15 @@ async def test_a_taken_port_to_begin_at_is_waited_for(make: Make, nursery: trio.
 async def test_the_port_of_a_broker_that_is_gone_is_given_back_and_had_again(make: Make, mock_clock: MockClock) -> None:
     exposure = await make(listeners=2)
     both, one = {1: KAFKA, 2: KAFKA}, {1: KAFKA}
-    exposure.discovered(both)
+    await exposure.discovered(both)
     ports = [listener.bind.port + 1 + 2 for listener in exposure.listeners]
-    exposure.discovered(one)
+    await exposure.discovered(one)
     mock_clock.jump(GIVE_BACK_AFTER - 1)
-    exposure.discovered(one)
+    await exposure.discovered(one)
     assert not any(is_free(LOOPBACK, port) for port in ports)
     mock_clock.jump(1)
     with capture_logs() as lines:
-        exposure.discovered(one)
+        await exposure.discovered(one)
     assert [(line["event"], line["broker"]) for line in lines] == [("port given back", 2)]
     assert all(is_free(LOOPBACK, port) for port in ports)
     assert exposure.topologies["clients-0"].brokers.keys() == {1}
@@ -194,15 +224,15 @@ async def test_a_port_stays_while_a_client_is_there_or_the_broker_came_back_mean
 ) -> None:
     exposure = await make()
     exposure.in_use = lambda: {2}
-    exposure.discovered({1: KAFKA, 2: KAFKA, 3: KAFKA})
-    exposure.discovered({1: KAFKA})
+    await exposure.discovered({1: KAFKA, 2: KAFKA, 3: KAFKA})
+    await exposure.discovered({1: KAFKA})
     mock_clock.jump(GIVE_BACK_AFTER - 1)
-    exposure.discovered({1: KAFKA, 3: KAFKA})
+    await exposure.discovered({1: KAFKA, 3: KAFKA})
     mock_clock.jump(GIVE_BACK_AFTER - 1)
-    exposure.discovered({1: KAFKA})
+    await exposure.discovered({1: KAFKA})
     assert exposure.listeners[0].ports.keys() == {1, 2, 3}
     exposure.in_use = lambda: set()
-    exposure.discovered({1: KAFKA})
+    await exposure.discovered({1: KAFKA})
     assert exposure.listeners[0].ports.keys() == {1, 3}
 
 
@@ -210,19 +240,19 @@ async def test_brokers_of_which_discovery_may_not_know_keep_their_ports(make: Ma
     exposure = await make()
     exposure.topologies["clients-0"].learn(2, *KAFKA)
     for _ in range(3):
-        exposure.discovered({})  # as where brokers answer only whom they know
+        await exposure.discovered({})  # as where brokers answer only whom they know
         mock_clock.jump(GIVE_BACK_AFTER)
     assert exposure.listeners[0].ports.keys() == {2}
 
 
 async def test_invented_brokers_make_room_for_real_ones_in_time(make: Make, mock_clock: MockClock) -> None:
     exposure = await make(most=3)
-    exposure.discovered({1: KAFKA})
+    await exposure.discovered({1: KAFKA})
     for node_id in range(2, 6):
         exposure.topologies["clients-0"].learn(node_id, *KAFKA)
-    assert exposure.discovered({1: KAFKA, 7: KAFKA}) == {1: KAFKA}
+    assert await exposure.discovered({1: KAFKA, 7: KAFKA}) == {1: KAFKA}
     mock_clock.jump(GIVE_BACK_AFTER)
-    assert exposure.discovered({1: KAFKA, 7: KAFKA}) == {1: KAFKA, 7: KAFKA}
+    assert await exposure.discovered({1: KAFKA, 7: KAFKA}) == {1: KAFKA, 7: KAFKA}
 
 
 async def two_clusters(nursery: trio.Nursery, shared: bool) -> tuple[Exposure, Exposure, int]:
@@ -234,7 +264,11 @@ async def two_clusters(nursery: trio.Nursery, shared: bool) -> tuple[Exposure, E
         await nursery.start(one.serve)
         one.accepted = lambda client, *rest: client.close()
         all_of_them.append(one)
-    return Exposure("a", all_of_them[:1], MOST, tasks), Exposure("b", all_of_them[1:], MOST, tasks), port
+    low, high = (
+        Exposure("a", all_of_them[:1], MOST, tasks, TakenPorts()),
+        Exposure("b", all_of_them[1:], MOST, tasks, TakenPorts()),
+    )
+    return low, high, port
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -249,7 +283,7 @@ async def test_no_cluster_takes_the_clients_of_another_by_inventing_an_id(
         each()
     assert real.brokers[1].advertised == Endpoint(LOOPBACK, port + 7)
     assert invented.brokers[6].advertised == Endpoint(LOOPBACK, NOWHERE)
-    low.discovered({6: KAFKA})
+    await low.discovered({6: KAFKA})
     assert (low.listeners[0].ports, high.listeners[0].ports) == ({}, {1: port + 7})
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import pytest
 
+from proxy.net.complaints import Complaints
 from proxy.net.dial import UnreachableError
 from proxy.net.own_connections import OwnConnection
 from proxy.net.upstream import Upstream
 from proxy.protocol.api import METADATA, PRODUCE
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.telemetry.counters import NetworkCounters
-from tests.proxy.net.scripted import Broker
+from tests.proxy.net.scripted import Broker, all_usable
 
 
 def upstream(broker: Broker) -> Upstream:
-    return Upstream("main", [broker.endpoint], dict, 2.0, NetworkCounters())
+    return Upstream("main", [broker.endpoint], all_usable, 2.0, NetworkCounters(), Complaints())
 
 
 async def test_a_broker_is_asked_in_the_newest_version_that_both_have(broker: Broker) -> None:

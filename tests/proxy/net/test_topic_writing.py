@@ -11,12 +11,13 @@ from confluent_kafka import Consumer, Producer
 from proxy.core.topic_writer import TopicError
 from proxy.core.topology import Endpoint
 from proxy.net import topic_writing
+from proxy.net.complaints import Complaints
 from proxy.net.topic_writing import ClusterTopicWriter
 from proxy.net.upstream import Upstream
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.records import Header, Record
 from proxy.telemetry.counters import NetworkCounters
-from tests.proxy.net.scripted import Broker
+from tests.proxy.net.scripted import Broker, all_usable
 from tests.proxy.net.topic_broker import TopicBroker
 
 SECONDS = 10.0
@@ -34,7 +35,7 @@ def addresses() -> Iterator[list[str]]:
 
 
 def upstream(*bootstrap: Endpoint) -> Upstream:
-    return Upstream("main", bootstrap, dict, 2.0, NetworkCounters())
+    return Upstream("main", bootstrap, all_usable, 2.0, NetworkCounters(), Complaints())
 
 
 def endpoint(address: str) -> Endpoint:

@@ -8,6 +8,7 @@ from structlog.testing import capture_logs
 
 from proxy.core.topology import Endpoint, Topology
 from proxy.net import upstream as module
+from proxy.net.complaints import AT_ONCE, Complaints
 from proxy.net.upstream import Upstream
 from proxy.telemetry.counters import NetworkCounters
 from tests.proxy.net.scripted import LOOPBACK, PATIENCE, Broker
@@ -22,10 +23,10 @@ class Learning:
     def __init__(self, *bootstrap: Endpoint) -> None:
         self.topology = Topology(lambda node_id: Endpoint("proxy", 9193 + node_id))
         self.counters = NetworkCounters()
-        self.upstream = Upstream("main", bootstrap, self._discovered, 5.0, self.counters)
+        self.upstream = Upstream("main", bootstrap, self._discovered, 5.0, self.counters, Complaints())
         self._round = trio.Event()
 
-    def _discovered(self, brokers: Mapping[int, Endpoint]) -> dict[int, Endpoint]:
+    async def _discovered(self, brokers: Mapping[int, Endpoint]) -> dict[int, Endpoint]:
         for node_id, real in brokers.items():
             self.topology.learn(node_id, *real)
         self._round.set()
@@ -130,6 +131,41 @@ async def test_an_upstream_that_went_away_is_said_once_and_so_is_its_return(nurs
         await learning.round()
     assert len(lines(logs, "upstream unreachable")) == 1
     assert len(lines(logs, "upstream reachable again")) == 1
+
+
+async def test_a_list_of_brokers_that_alternates_is_few_lines(nursery: trio.Nursery, broker: Broker) -> None:
+    learning = Learning(broker.endpoint)
+    nursery.start_soon(learning.upstream.watch)
+    await learning.upstream.known.wait()
+    with capture_logs() as logs:
+        for number in range(6):
+            first = 10 + number % 2 * 100
+            broker.told = {1: broker.endpoint, **dict.fromkeys(range(first, first + 50), KAFKA_2)}
+            await learning.round()
+        await learning.round()
+    assert [len(lines(logs, event)) for event in ("broker appeared", "broker left")] == [AT_ONCE, AT_ONCE]
+
+
+async def test_an_upstream_that_comes_and_goes_is_few_lines(nursery: trio.Nursery) -> None:
+    broker = Broker()
+    await nursery.start(broker.serve)
+    learning = Learning(broker.endpoint)
+    nursery.start_soon(learning.upstream.watch)
+    await learning.upstream.known.wait()
+    with capture_logs() as logs:
+        for _ in range(4):
+            broker.die()
+            learning.upstream.ask_again()
+            failed = learning.counters.failed_discovery
+            with trio.fail_after(PATIENCE):
+                while learning.counters.failed_discovery == failed:
+                    await trio.lowlevel.checkpoint()
+            again = Broker()
+            again.endpoint = broker.endpoint
+            await nursery.start(again.serve)
+            await learning.round()
+            broker = again
+    assert [len(lines(logs, f"upstream {event}")) for event in ("unreachable", "reachable again")] == [1, 1]
 
 
 async def test_clients_begin_at_another_broker_each_time() -> None:
