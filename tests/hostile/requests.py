@@ -25,9 +25,9 @@ FORGOTTEN = "forgotten_topics_data"
 CLIENT_APIS = [api for api in APIS.values() if not api.inter_broker]
 
 
-def beat(number: int = 1) -> bytes:
+def beat(number: int = 1, group: str = BEAT.group_id) -> bytes:
     """A Heartbeat, which the rules allow."""
-    return request_frame(BEAT, 4, number, "hostile")
+    return request_frame(HeartbeatRequest(group_id=group, generation_id=1, member_id="m"), 4, number, "hostile")
 
 
 def metadata(names: list[str] | None, number: int = 1, version: int = 9, client_id: str = "hostile") -> bytes:

@@ -98,6 +98,16 @@ def _sealed(ground: Ground) -> dict[str, Any]:
 JOURNAL, FAULTS = "journal", "faults.yaml"
 
 
+def _defaults(ground: Ground) -> dict[str, Any]:
+    """A few clusters, and the limits that a configuration without limits has."""
+    limits = {"connections": 10_000, "brokers": 1_000, "first_frame": "30s"}
+    return {**_clusters(ground, 12), "limits": limits}
+
+
+def _little_memory(ground: Ground) -> dict[str, Any]:
+    return {**_rules(ground), "limits": {"memory": "24 MiB", "first_frame": "30s"}}
+
+
 def _audited(ground: Ground) -> dict[str, Any]:
     return {"plugins": [*_rules(ground)["plugins"], {"audit": {"journal": JOURNAL}}]}
 
@@ -154,6 +164,8 @@ FAULTY = Setting("faults and rules", _faulty)
 GUARDED = Setting("faults, and an admin side with a token", _guarded)
 BROKERS = Setting("hostile brokers", _clusters)
 STARTS = Setting("brokers that lie from the start", _starts, waits=True)
+DEFAULTS = Setting("default limits", _defaults)
+LITTLE_MEMORY = Setting("rules, and little memory", _little_memory)
 SASL = Setting("SASL", _users, _as_canary)
 SESSIONS = Setting("SASL with sessions", _sessions, _as_canary)
 TLS = Setting("TLS", _sealed, lambda ground: {"ca": str(ground.folder / "ca.pem")})

@@ -17,6 +17,7 @@ CLASSES = (
     "mutated",
     "slow",
     "floods",
+    "defaults",
     "work",
     "memory",
     "journals",
