@@ -12,6 +12,7 @@ from proxy.core.context import Context
 from proxy.core.decisions import Ask, Cut, Decision, Disconnect, Drip, Forward, How, Raw, Reply, Sleep, Steps, Wait
 from proxy.core.decorators import before_answer, on_request, on_unsupported
 from proxy.core.filters import Filters
+from proxy.core.inflight import SLOT
 from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.core.outcome import By, Outcome
@@ -99,7 +100,7 @@ def test_nothing_of_a_large_answer_leaves_or_is_kept_before_its_time() -> None:
     from_client(link, request)
     (held, pause) = from_broker(link, first)
     assert (type(held), pause) == (Await, PauseBroker())
-    assert link.held == 9
+    assert link.held == SLOT + 9
     (sent, *_) = link.wake(held.token)  # type: ignore[union-attr]
     assert bytes(sent.data) == first  # type: ignore[union-attr]
     (sent,) = from_broker(link, rest)

@@ -15,6 +15,7 @@ from proxy.core.decorators import observe, on_outcome, on_request
 from proxy.core.events import ObserverFailed
 from proxy.core.fast_path import Beginning
 from proxy.core.filters import Filters
+from proxy.core.inflight import SLOT
 from proxy.core.link import Link
 from proxy.core.outcome import By, Outcome
 from proxy.core.plugin import Plugin
@@ -93,7 +94,7 @@ def test_what_is_counted_passes_and_is_told_of_no_more() -> None:
     link = linked(counts)
     asked = b"".join(map(heartbeat, range(3)))
     assert sent(from_client(link, bytearray(asked)), ToBroker) == asked
-    assert link.held == 300
+    assert link.held == 3 * (SLOT + 100)
     answers = b"".join(map(heartbeat_answer, range(3)))
     assert sent(from_broker(link, bytearray(answers)), ToClient) == answers
     assert (counts.counted, counts.told, counts.shown) == (3, [], [])
