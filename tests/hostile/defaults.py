@@ -109,7 +109,7 @@ def alternating(ground: Ground) -> str:
     return f"{lines} lines in {rounds} rounds"
 
 
-@case("many requests in flight on many connections", on=LITTLE_MEMORY, peak=80)
+@case("many requests in flight on many connections", on=LITTLE_MEMORY, peak=80, kept=30)
 def in_flight(ground: Ground) -> str:
     """Heartbeats of many groups behind a Fetch that waits. Each takes little memory, all more than there is."""
 
