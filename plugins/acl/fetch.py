@@ -101,8 +101,7 @@ class FetchHandlers:
         check = partial(verdict, FETCH, authorizer, self._names)
         change = session.step(turn.asked, turn.forgotten, check, edition)
         refused = [
-            (FetchedTopic(topic, {**session.topics[topic]}), error)
-            for topic, error in turns([*session.refused.items()])
+            (FetchedTopic(topic, {**session.topics[topic]}), error) for topic, error in turns(session.refused.items())
         ]
         if opened.gives_up(request, turn):
             refused = [(one, change.refused[one.topic]) for one in turns(turn.asked) if one.topic in change.refused]

@@ -4,14 +4,16 @@ Rules:
 * A refused topic is not in the broker's session: it is not sent there, or is sent as forgotten. It is put back when the
   rules allow it again. Its refusal is repeated in every answer, as a broker repeats partitions in error.
 * All topics are checked again in a new edition of the rules. Otherwise only the topics that the request names are
-  checked, and those whose names were not known.
+  checked, and those whose names were not known. So the work of a request does not grow with its session, except where
+  refusals are repeated or the rules changed, and that is done in slices.
 * A request that is out of turn must not change the session (`fetch_sessions.py`): a topic that was forgotten only here
   would still be served by the broker, whatever the rules become.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Container, Iterable
+from itertools import chain
 from typing import Any, NamedTuple
 
 from plugins.acl.authorizer import Authorizer
@@ -50,6 +52,14 @@ class Change(NamedTuple):
     refused: dict[Topic, int]  # of the topics in the request, also those that it forgets at once
 
 
+class Checked(NamedTuple):
+    """The topics in a request that are refused, with their errors; those of the session that now are, or no longer."""
+
+    refused: dict[Topic, int]
+    added: list[Topic]
+    restored: list[Topic]
+
+
 class AuthorizedSession(FetchSession):
     """A session of which some topics are refused, each with its error.
 
@@ -60,64 +70,67 @@ class AuthorizedSession(FetchSession):
         super().__init__(by_id=by_id)
         self.stale = False
         self.refused: dict[Topic, int] = {}
+        self._unnamed: dict[Topic, None] = {}  # those that are refused because their names are not known
         self._edition: object = None
 
     def step(
         self, asked: list[FetchedTopic], forgotten: list[FetchedTopic], verdict: Verdict, edition: object
     ) -> Change:
         """Take in a request. Returns the change that the broker's session needs."""
-        had = self._had(asked, edition)
+        named: dict[Topic, dict[int, Any]] = {}
+        new: dict[Topic, set[int]] = {}  # partitions that the session did not have before
+        for topic, partitions in turns(asked):
+            there = self.topics.get(topic, {})
+            named.setdefault(topic, {}).update(partitions)
+            new.setdefault(topic, set()).update(index for index in turns(partitions) if index not in there)
         self.take(asked, forgotten)
         for topic, _ in turns(forgotten):
             if topic not in self.topics:
-                self.refused.pop(topic, None)
-        before = set(self.refused)
-        named: dict[Topic, dict[int, Any]] = {}
-        for topic, partitions in turns(asked):
-            named.setdefault(topic, {}).update(partitions)
-        refused = self._check(named, verdict, edition)
-        if not before and not self.refused and not refused:
+                self._allow(topic)
+        refused, added, back = self._check(named, verdict, edition)
+        if not refused and not added and not back:
             return Change(asked, [], changed=False, restored=False, refused=refused)
-        back = before - self.refused.keys()
         topics = [one for one in turns(asked) if one.topic not in refused]
         for topic in turns(back):
-            unasked = {index: it for index, it in self.topics[topic].items() if index not in named.get(topic, ())}
+            unasked = self._without(topic, named.get(topic, ()))
             topics += [FetchedTopic(topic, unasked)] * bool(unasked)
         out = [
-            FetchedTopic(topic, left)
-            for topic in turns(self.refused.keys() - before)
-            if (left := self._left(topic, had))
+            FetchedTopic(topic, left) for topic in turns(added) if (left := self._without(topic, new.get(topic, ())))
         ]
         return Change(topics, out, changed=bool(back or out or refused), restored=bool(back), refused=refused)
 
-    def _had(self, asked: list[FetchedTopic], edition: object) -> dict[Topic, dict[int, Any]]:
-        """The partitions in the broker's session, of topics that may be refused now."""
-        concerned = self.topics if edition is not self._edition else {one.topic: None for one in asked}
-        return {
-            topic: dict(self.topics[topic])
-            for topic in turns([*concerned])
-            if topic in self.topics and topic not in self.refused
-        }
-
-    def _left(self, topic: Topic, had: dict[Topic, dict[int, Any]]) -> dict[int, Any]:
-        """The partitions of a topic that are still in the broker's session."""
+    def _without(self, topic: Topic, partitions: Container[int]) -> dict[int, Any]:
+        """The other partitions of a topic."""
         there = self.topics[topic]
-        return {partition: asked for partition, asked in turns(had.get(topic, {}).items()) if partition in there}
+        return {index: asked for index, asked in turns(there.items()) if index not in partitions}
 
-    def _check(self, named: Collection[Topic], verdict: Verdict, edition: object) -> dict[Topic, int]:
-        """The topics named in the request that are refused, with their errors."""
-        again = [topic for topic, error in self.refused.items() if error == ErrorCode.UNKNOWN_TOPIC_ID]
-        if edition is not self._edition:
-            again = [*self.topics]
+    def _check(self, named: Collection[Topic], verdict: Verdict, edition: object) -> Checked:
+        """Check the topics that the request names, and those that may be decided otherwise now."""
+        again: Iterable[Topic] = [*self._unnamed] if edition is self._edition else self.topics
         self._edition = edition
-        refused = {}
-        for topic in dict.fromkeys((*again, *named)):
+        checked = Checked({}, [], [])
+        for topic in turns(chain(named, (topic for topic in turns(again) if topic not in named))):
             error = verdict(topic)
             if error is None:
-                self.refused.pop(topic, None)
+                if self._allow(topic):
+                    checked.restored.append(topic)
                 continue
             if topic in self.topics:
-                self.refused[topic] = error
+                if topic not in self.refused:
+                    checked.added.append(topic)
+                self._refuse(topic, error)
             if topic in named:
-                refused[topic] = error
-        return refused
+                checked.refused[topic] = error
+        return checked
+
+    def _refuse(self, topic: Topic, error: int) -> None:
+        self.refused[topic] = error
+        if error == ErrorCode.UNKNOWN_TOPIC_ID:
+            self._unnamed[topic] = None
+        else:
+            self._unnamed.pop(topic, None)
+
+    def _allow(self, topic: Topic) -> bool:
+        """Refuse this topic no longer. Returns whether it was refused."""
+        self._unnamed.pop(topic, None)
+        return self.refused.pop(topic, None) is not None

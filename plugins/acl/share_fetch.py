@@ -96,7 +96,7 @@ def _refusals(
 ) -> dict[Topic, Errors]:
     """The errors in the answer: of topics `refused` in the session, and of refused topics that are acknowledged now."""
     refusals: dict[Topic, Errors] = {
-        topic: dict.fromkeys(session.topics[topic], (error, 0)) for topic, error in refused.items()
+        topic: dict.fromkeys(session.topics[topic], (error, 0)) for topic, error in turns(refused.items())
     }
     for one in turns(asked):
         error = change.refused.get(one.topic)
@@ -104,7 +104,7 @@ def _refusals(
             continue
         errors = refusals.setdefault(one.topic, {})
         errors.update((index, (errors.get(index, (0, 0))[0], error)) for index in _acknowledged(one))
-    return {topic: errors for topic, errors in refusals.items() if errors}
+    return {topic: errors for topic, errors in turns(refusals.items()) if errors}
 
 
 def _withhold(checked: CheckedRequest, topic: Any) -> None:

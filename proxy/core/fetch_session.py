@@ -13,6 +13,7 @@ Topic = str | bytes  # a name, or an id
 FIRST, LAST = 1, 0x7FFFFFFF  # epochs of requests that go on with a session
 PARTITION = 300  # bytes that a partition takes
 TOPIC = 300  # bytes that a topic takes, beside the characters of its name
+MOST_TOPICS, MOST_PARTITIONS = 20_000, 300_000  # in a session that goes on; clients have far fewer
 
 
 class FetchedTopic(NamedTuple):
@@ -38,6 +39,11 @@ class FetchSession:
     def held(self) -> int:
         """Bytes that the session takes, estimated."""
         return PARTITION * self.size + self._named
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it has so much that it does not go on."""
+        return self.size > MOST_PARTITIONS or len(self.topics) > MOST_TOPICS
 
     def advance(self) -> None:
         """The request with this epoch was taken: the next one has the next epoch."""

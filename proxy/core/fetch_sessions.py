@@ -5,6 +5,8 @@ Rules:
 * A request counts only in its turn (its epoch). The broker takes no other request, so nothing of another is remembered.
 * A full Fetch request opens a session, which the answer names. A full ShareFetch request opens the session of its group
   and member.
+* A session that has too many topics or partitions ends with its next request, as one that its broker gave up: the
+  client begins a new one. So it never holds much more than one request may name.
 * The forgotten topics of a full request are ignored, and so are those of the last request of a share session.
 """
 
@@ -88,7 +90,7 @@ class FetchSessions(Generic[S]):
             FetchedTopic(named(topic, version), dict.fromkeys(topic.partitions))
             for topic in turns(request.forgotten_topics_data)
         ]
-        session = self.get(request)
+        session = self._going_on(request)
         if session is None:
             return SessionTurn(self._of(by_id=by_id), asked, forgotten, ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
         if session.epoch != epoch:
@@ -100,7 +102,7 @@ class FetchSessions(Generic[S]):
 
     def share_fetch(self, request: ShareFetchRequest) -> SessionTurn[S]:
         """The turn of a ShareFetch request, likewise."""
-        session, epoch = self.get(request), request.share_session_epoch
+        epoch = request.share_session_epoch
         asked = [
             FetchedTopic(topic.topic_id, {one.partition_index: one for one in turns(topic.partitions)})
             for topic in turns(request.topics)
@@ -112,19 +114,28 @@ class FetchSessions(Generic[S]):
             self.open(_key(request), fresh)
             return SessionTurn(fresh, asked, [])
         if epoch == LAST:
-            error = ErrorCode.SHARE_SESSION_NOT_FOUND if session is None else None
+            error = ErrorCode.SHARE_SESSION_NOT_FOUND if self.get(request) is None else None
             self.close(request)
             return SessionTurn(self._of(by_id=True), asked, [], error)
         forgotten = [
             FetchedTopic(topic.topic_id, dict.fromkeys(topic.partitions))
             for topic in turns(request.forgotten_topics_data)
         ]
+        session = self._going_on(request)
         if session is None:
             return SessionTurn(self._of(by_id=True), asked, forgotten, ErrorCode.SHARE_SESSION_NOT_FOUND)
         if session.epoch != epoch:
             return SessionTurn(self._of(by_id=True), asked, forgotten, ErrorCode.INVALID_SHARE_SESSION_EPOCH)
         session.advance()
         return SessionTurn(session, asked, forgotten, goes_on=True)
+
+    def _going_on(self, request: SessionRequest) -> S | None:
+        """The session that this request goes on with."""
+        session = self.get(request)
+        if session is not None and session.is_full:
+            self.close(request)
+            return None
+        return session
 
     def gives_up(self, request: FetchRequest, turn: SessionTurn[S]) -> bool:
         """Is the session empty now? Then the broker gives it up, and answers as if there were no session."""

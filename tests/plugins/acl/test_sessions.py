@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.acl.sessions import AuthorizedSession
 from proxy.core.fetch_session import PARTITION, TOPIC, FetchedTopic
 from proxy.core.fetch_sessions import FetchSessions
+from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.fetch import FetchRequest
 
 TOPICS = ("a", "b", "c")
@@ -63,3 +66,40 @@ def test_what_a_session_keeps_is_counted_by_its_names_and_partitions_and_unknown
     assert change.topics[0].partitions[1].unknown_tags, "the broker is told what was asked"
     session.step([], [FetchedTopic(name, {1: None})], lambda topic: None, object())
     assert sessions.held == 0
+
+
+class Unwalked(dict[str, int]):
+    """A mapping that may be asked for a key, but not gone over."""
+
+    def __iter__(self) -> Iterator[str]:
+        raise AssertionError("all of it was gone over")
+
+    keys = values = items = __iter__  # type: ignore[assignment]
+
+
+def test_a_small_request_does_not_go_over_all_that_is_refused_in_its_session() -> None:
+    session, edition = AuthorizedSession(by_id=False), object()
+    session.step([FetchedTopic(topic, {0: None}) for topic in TOPICS], [], lambda topic: REFUSED, edition)
+    session.refused = Unwalked(session.refused)
+    session.topics = Unwalked(session.topics)  # type: ignore[assignment,arg-type]
+    asked, forgotten = [FetchedTopic("a", {1: None})], [FetchedTopic("b", {0: None})]
+    change = session.step(asked, forgotten, lambda topic: REFUSED, edition)
+    assert change.refused == {"a": REFUSED}
+    assert session.refused == {"a": REFUSED, "c": REFUSED}
+    change = session.step(asked, [], lambda topic: None, edition)
+    assert change.restored
+    assert session.refused == {"c": REFUSED}
+
+
+def test_a_topic_whose_name_is_not_known_is_checked_again_with_each_request() -> None:
+    session, edition, known = AuthorizedSession(by_id=True), object(), False
+    asked = FetchedTopic(b"id", {0: None})
+
+    def verdict(topic: str | bytes) -> int | None:
+        return None if known else ErrorCode.UNKNOWN_TOPIC_ID
+
+    assert session.step([asked], [], verdict, edition).refused == {b"id": ErrorCode.UNKNOWN_TOPIC_ID}
+    assert not session.step([], [], verdict, edition).restored
+    known = True
+    assert session.step([], [], verdict, edition).topics == [asked]
+    assert not session.refused

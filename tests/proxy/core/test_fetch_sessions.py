@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proxy.core.fetch_session import LAST as LAST_EPOCH
-from proxy.core.fetch_session import PARTITION, TOPIC, FetchedTopic, FetchSession
+from proxy.core.fetch_session import MOST_PARTITIONS, MOST_TOPICS, PARTITION, TOPIC, FetchedTopic, FetchSession
 from proxy.core.fetch_sessions import FULL, LAST, MOST, FetchSessions
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.fetch import FetchRequest
@@ -107,6 +107,35 @@ def test_a_session_that_becomes_empty_is_given_up(sessions: FetchSessions[FetchS
     there.take(turn.asked, turn.forgotten)
     assert sessions.gives_up(request, turn)
     assert not there.is_open
+
+
+def of_size(topics: int, partitions: int) -> FetchSession:
+    """A session of so many topics, with so many partitions each."""
+    session = FetchSession(by_id=True)
+    session.take([FetchedTopic(f"t-{n}", dict.fromkeys(range(partitions))) for n in range(topics)], [])
+    return session
+
+
+def test_as_much_as_the_largest_clients_fetch_is_a_session(sessions: FetchSessions[FetchSession]) -> None:
+    for session in (of_size(10_000, 20), of_size(1, 200_000)):
+        sessions.open(5, session)
+        assert sessions.fetch(BY_ID, fetch(5, 1)).goes_on
+
+
+@pytest.mark.parametrize(("topics", "partitions"), [(MOST_TOPICS + 1, 1), (2, MOST_PARTITIONS)])
+def test_a_session_that_has_more_is_not_found_and_its_client_begins_anew(
+    sessions: FetchSessions[FetchSession], topics: int, partitions: int
+) -> None:
+    there, shared = of_size(topics, partitions), of_size(topics, partitions)
+    sessions.open(5, there)
+    assert sessions.fetch(BY_ID, fetch(5, 1)).error == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    sessions.open(("g", "m"), shared)
+    assert sessions.share_fetch(share(1)).error == ErrorCode.SHARE_SESSION_NOT_FOUND
+    assert not there.is_open
+    assert not shared.is_open
+    assert sessions.held == 0
+    sessions.open(6, sessions.fetch(BY_ID, fetch(5, FULL)).session)
+    assert sessions.fetch(BY_ID, fetch(6, 1)).goes_on
 
 
 def test_a_share_session_is_opened_used_and_closed_by_its_member(sessions: FetchSessions[FetchSession]) -> None:
