@@ -2,7 +2,8 @@
  *
  * Its rules:
  *   - it returns the same as the plain Python of rollcall.py, and is left out where there is no compiler;
- *   - no objects are made of values that are known.
+ *   - no objects are made of values that are known;
+ *   - it looks at so many names at most (MOST): 1 MiB of unknown names took 8 ms.
  */
 #include "_wire.h"
 
@@ -83,11 +84,14 @@ static PyTypeObject known_type = {
 /* The operations. rollcall.py writes the programs, and says what each operation does. */
 enum { SKIP, BYTES, NUMBERS, STRUCTS, MAYBE, NAME = 6, FIXED_NAME, LAST, BARE };
 
-typedef struct { span s; const Known *known; PyObject *strangers; } walk;
+enum { MOST = 20000 };                          /* names in one message: 0.7 ms if they are known, 1.7 if none is */
+
+typedef struct { span s; const Known *known; PyObject *strangers; int names; } walk;
 
 static outcome call(walk *w, int64_t size) {
     const uint8_t *value = w->s.at;
     if (skip(&w->s, size)) return FAILED;
+    if (w->names++ == MOST) return PyErr_SetString(PyExc_IndexError, "too many names"), FAILED;
     if (has(w->known, value, (size_t)size)) return GOES_ON;
     PyObject *stranger = PyBytes_FromStringAndSize((const char *)value, size);
     if (!stranger) return FAILED;
@@ -147,7 +151,7 @@ static PyObject *strangers(PyObject *self, PyObject *const *arguments, Py_ssize_
     if (start < 0 || start > bytes.len || begun > bytes.len - start || memcmp(all + start, PyBytes_AS_STRING(arguments[2]), (size_t)begun)) {
         result = Py_NewRef(Py_None);
     } else if ((result = PyList_New(0))) {
-        walk w = {{all + start + begun, all + bytes.len}, (Known *)arguments[3], result};
+        walk w = {{all + start + begun, all + bytes.len}, (Known *)arguments[3], result, 0};
         const int32_t *steps = ((Program *)self)->steps;
         outcome then = go(&w, steps, steps + Py_SIZE(self), 1);
         if (then == FAILED) Py_CLEAR(result);
@@ -172,6 +176,6 @@ static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, .m_name = "_rollcall"
 PyMODINIT_FUNC PyInit__rollcall(void) {
     PyObject *made = PyModule_Create(&module);
     if (!made || sow()) return NULL;
-    if (PyModule_AddType(made, &known_type) || PyModule_AddType(made, &rollcall_type)) return NULL;
+    if (PyModule_AddType(made, &known_type) || PyModule_AddType(made, &rollcall_type) || PyModule_AddIntMacro(made, MOST)) return NULL;
     return made;
 }

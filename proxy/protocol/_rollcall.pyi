@@ -4,6 +4,8 @@ from typing import final
 
 from proxy.protocol.frame import Buffer
 
+MOST: int  # names that are looked at in one message
+
 @final
 class Known:
     def add(self, value: bytes, /) -> None: ...

@@ -6,6 +6,7 @@
 Rules:
 * It goes over a message up to the last of the names: the bytes after it need not even have come.
 * It says nothing about a message with tagged fields: only reading the message shows which are known and what they mean.
+* Others wait meanwhile, so it looks at so many names at most, in about 2 ms: 20,000 in C, 5,000 in plain Python.
 * Plain Python takes 0.5 us a name, `_rollcall.c` 0.015. The C code follows a program (`programs.py`) and gives the same
   result (tests compare both). It is compiled if pip finds a compiler; otherwise only speed is lost.
 """
@@ -60,8 +61,8 @@ def rollcall(
     `begins` are the bytes that must stand at `start`, before the field `begins_at`; without `begins_at` they stand
     before the message. The values are those of the fields of these names, at any depth; each must be a single value, no
     array or struct. Nothing behind the field `ends_at` is looked at. `whole`: the function goes over the message to its
-    end. None: other bytes stand at `start`, or tagged fields were found. If the bytes end too early, the function
-    raises one of codec.BAD_BYTES.
+    end. None: other bytes stand at `start`, or tagged fields were found. If the bytes end too early, or there
+    are too many names, the function raises one of codec.BAD_BYTES.
     """
     if compiled is None:
         return plain(cls, version, *names, begins_at=begins_at, ends_at=ends_at, whole=whole)

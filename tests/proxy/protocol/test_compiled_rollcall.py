@@ -9,9 +9,11 @@ import pytest
 
 from proxy.protocol import _rollcall
 from proxy.protocol.codec import BAD_BYTES, encode
+from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.plan import Many, Nested, Plan, plan
 from proxy.protocol.rollcall import FindStrangers, nobody, plain, rollcall
 from tests.proxy.protocol.generate import EVERY, make
+from tests.proxy.protocol.test_rollcall import one_topic
 
 CHANGES = 12  # of each message
 
@@ -87,3 +89,13 @@ def test_it_says_how_it_is_called() -> None:
     for start in (-1, 1, 1 << 40):
         assert call.strangers(b"", start, b"", _rollcall.Known()) is None
     assert call.strangers(b"", 0, b"", _rollcall.Known()) == []
+
+
+@pytest.mark.parametrize("known", [[b"t"], []])
+def test_it_looks_at_so_many_names_at_once(known: list[bytes]) -> None:
+    call, some = rollcall(MetadataRequest, 1, "name"), nobody()
+    for name in known:
+        some.add(name)
+    assert call(one_topic(_rollcall.MOST), 0, b"", some) == [b"t"] * _rollcall.MOST * (not known)
+    with pytest.raises(BAD_BYTES):
+        call(one_topic(_rollcall.MOST + 1), 0, b"", some)
