@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -232,3 +233,12 @@ def test_expressions_match_whole_names_in_linear_time() -> None:
     for bad in ("(", "a" * (LONGEST + 1), "(?=x)", "(a{1,1000})" * 90):
         with pytest.raises(BadExpressionError):
             matching(bad, ["a"])
+
+
+def test_an_expression_that_takes_long_is_refused_soon() -> None:
+    names = [f"{number:0249}" for number in range(5_000)]
+    assert matching(r"0*49\d\d", names) == names[4900:]
+    began = time.thread_time()
+    with pytest.raises(BadExpressionError, match="too long"):
+        matching("(.?){500}", names)
+    assert time.thread_time() - began < 0.5
