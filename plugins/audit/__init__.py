@@ -142,6 +142,11 @@ class Audit(Plugin):
     def _file(self) -> LevelsFile:
         return LevelsFile() if self._levels is None else self._levels.value
 
+    @property
+    def held(self) -> int:
+        """Bytes of what events are still to be made of."""
+        return self._journal.held
+
     def start(self) -> None:
         try:
             self._journal.open(partial(redactor, self.options.redact, self.options.pseudonyms_path))

@@ -127,7 +127,12 @@ class Journal:
 
     def hand_over(self, event: QueuedEvent | DeferredEvent) -> bool:
         """Queue an event that is made already, or that the writer will make."""
-        return self._queue.put(event)
+        return self._queue.put(event, self.is_refused)
+
+    @property
+    def held(self) -> int:
+        """Bytes of what events are still to be made of."""
+        return self._queue.held
 
     @property
     def events(self) -> int:

@@ -5,6 +5,9 @@ Rules:
 * The queue is bounded by the number of events, of the resources in them, and the length of their texts, which clients
   choose. An event that finds it full is lost and counted. An `events_lost` takes its place in the queue and in the
   journal, and counts the events lost after it too.
+* Events that are still to be made have room of their own. What they are made of was counted in the memory budget while
+  their requests were under way, and is counted until they are made (`held`). While the disk takes nothing they have
+  no more room than the others.
 * Events of requests that were not read (`told.py`) are kept in one entry while nothing else is put between them.
 """
 
@@ -19,6 +22,8 @@ from plugins.audit.shared import SharedFields
 from plugins.audit.told import ToldEvents, ToldTraffic, told_events
 
 ROOM = 50_000  # events, and resources in them: about 30 MB
+DEFERRED = 10 * ROOM  # of those that are still to be made: all requests that one connection may have in flight
+SIZE = 400  # bytes of what one resource is made of
 NUMBERS = 64  # bytes of numbers that tell of one resource
 
 
@@ -75,11 +80,13 @@ def events_in(entry: Entry) -> int:
 class EventQueue:
     """Events in the order in which they were put."""
 
-    def __init__(self, room: int = ROOM) -> None:
+    def __init__(self, room: int = ROOM, deferred: int = DEFERRED) -> None:
         self._room = room
+        self._deferred_room = deferred
         self._entries: deque[Entry] = deque()
         self._came = 0  # the weight of all that was put; written by the thread that puts
         self._went = 0  # the weight of all that was taken; written by the thread that takes
+        self._deferred_came = self._deferred_went = 0  # the same of events that are still to be made
         self.kept = self.lost = 0  # the numbers of events that found room, and of those that did not
         self._loss: Loss | None = None
         self._told: ToldEvents | None = None  # the newest entry, if it may take one more event
@@ -92,12 +99,25 @@ class EventQueue:
         """The number of events that wait."""
         return sum(map(events_in, tuple(self._entries)))
 
-    def put(self, event: QueuedEvent | DeferredEvent) -> bool:
-        """Put an event. False: it is lost."""
-        if self._came - self._went + event.weight > self._room and self._entries:
+    @property
+    def held(self) -> int:
+        """Bytes of what events are still to be made of."""
+        return SIZE * (self._deferred_came - self._deferred_went)
+
+    def put(self, event: QueuedEvent | DeferredEvent, is_stuck: bool = False) -> bool:
+        """Put an event. `is_stuck`: the disk takes nothing. False: it is lost."""
+        if isinstance(event, DeferredEvent):
+            waiting = self._deferred_came - self._deferred_went
+            room = self._room if is_stuck else self._deferred_room
+        else:
+            waiting, room = self._came - self._went, self._room
+        if waiting + event.weight > room and self._entries:
             self._lose(event.at)
             return False
-        self._came += event.weight
+        if isinstance(event, DeferredEvent):
+            self._deferred_came += event.weight
+        else:
+            self._came += event.weight
         self.kept += 1
         self._entries.append(event)
         self._told = None
@@ -136,7 +156,10 @@ class EventQueue:
         if isinstance(entry, Loss):
             entry.take()
             return entry
-        if not isinstance(entry, QueuedEvent | DeferredEvent):
+        if isinstance(entry, DeferredEvent):
+            self._deferred_went += entry.weight
+            return entry
+        if not isinstance(entry, QueuedEvent):
             entry.close()
         self._went += entry.weight
         return entry

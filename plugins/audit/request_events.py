@@ -5,7 +5,8 @@ Rules:
   recorded in full.
 * Only plain requests (`ended.py`) without an administrator's changes are counted. With the policy `required` nothing is
   counted.
-* The event of a large request is made by the writer's thread. Such a request is no sample for later ones.
+* The event of a large request is made by the writer's thread, and so is that of a request that gets no answer: the end
+  of a connection can be the end of a thousand. Such a request is no sample for later ones.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from plugins.audit.recorder import EventRecorder
 from plugins.audit.request_schema import Resource
 from plugins.audit.unread import UnreadRequests
 from plugins.audit.windows import WindowKey, Windows
-from proxy.plugin import Context, Outcome, Services
+from proxy.plugin import By, Context, Outcome, Services
 from rules.noted import noted_rules
 
 LARGE = 500  # the weight, in plain events, above which an event takes milliseconds to make
@@ -58,7 +59,7 @@ class RequestEvents:
         party, rules = known.of(ctx.connection), noted_rules(ctx.connection)
         one = EndedRequest(ctx, outcome, subjects, at, known, party, levels, rules)
         weight = 1 + subjects.weight + one.party.weight
-        if weight > LARGE:
+        if weight > LARGE or (outcome.by is By.NOBODY and subjects.wants_answer):
             self._recorder.keep(DeferredEvent(at, weight, partial(self._event, one, weight)))
         elif (event := self._event(one, weight)) is not None:
             self._recorder.keep(event)

@@ -25,7 +25,7 @@ from plugins.audit.told import ToldEvents
 from proxy.plugin import LineWriter
 
 FRAME = 1 << 20  # bytes of lines in one frame, or little more
-BREATH = 32  # entries made at once, before the relay's thread gets the interpreter
+BREATH = 32  # entries, or resources of one, made at once, before the relay's thread gets the interpreter
 
 
 class JournalWriting:
@@ -118,7 +118,8 @@ class JournalWriting:
                 entry = self._lost(error, events_in(entry), entry.at if isinstance(entry, QueuedEvent) else math.inf)
                 size += self._chain.add(entry)
             self._newest.append(entry)
-            if len(self._newest) % BREATH == 0:
+            is_long = isinstance(entry, QueuedEvent) and entry.weight > BREATH
+            if is_long or len(self._newest) % BREATH == 0:
                 time.sleep(0)
 
     def _take(self) -> QueuedEvent | ToldEvents | Loss | None:

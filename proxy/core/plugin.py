@@ -98,6 +98,11 @@ class Plugin:
         self.options = options
         self.services = services
 
+    @property
+    def held(self) -> int:
+        """Bytes that it keeps of connections that are gone. They count in the memory budget."""
+        return 0
+
     def start(self) -> None:
         """Get ready: called in a thread, before the first connection. Raises PluginError if the plugin cannot begin."""
 

@@ -9,6 +9,8 @@ Rules:
 * If that is not enough, large connections are not read: those that hold more than the average of all that hold
   anything, and more than a quarter of what the largest holds. They are read again when enough has been released.
 * If that has not helped for 5 seconds, or the budget is spent, the connection that holds most is ended, then the next.
+* What plugins keep of connections that are gone counts too. It keeps large ones from being read, but ends none: that
+  would not release it.
 * Connections that hold less are never stopped because of others.
 * After much was released, Python and the C library are told to return it to the system. They are told again when the
   objects that they kept for reuse are no longer used, and when a journal has written what the connections said.
@@ -60,7 +62,8 @@ class Holder(Protocol):
 class Budget:
     """The budget of one worker: `most` bytes. `held` is how many are held. `pauses` and `ends` are counts.
 
-    `resumed` is called when paused connections may be read again.
+    `resumed` is called when paused connections may be read again. `beside` gives the bytes that plugins keep of
+    connections that are gone.
     """
 
     def __init__(
@@ -74,6 +77,8 @@ class Budget:
         self._holders = holders
         self._give_back = give_back
         self._resumed = resumed
+        self.beside: Callable[[], int] = lambda: 0
+        self._beside = 0
         self._holding: dict[Holder, int] = {}
         self._paused: set[Holder] = set()
         self._much = 0.0  # connections that hold more are not read while memory is short
@@ -139,8 +144,11 @@ class Budget:
             if now.is_over:
                 yield
                 now = TimeSlice()
+        beside, self._beside = self._beside, self.beside()
+        self.held += self._beside - beside
+        among = self.held - self._beside
         most = max(self._holding.values(), default=0)
-        self._much = max(self.held / max(len(self._holding), 1), most / 4)
+        self._much = max(among / max(len(self._holding), 1), most / 4)
 
     def _count(self, holder: Holder) -> int:
         """What this connection holds now."""
@@ -170,7 +178,7 @@ class Budget:
         if self._exceeded_since is None:
             self._exceeded_since = now
         target = self._enough if now - self._exceeded_since >= PATIENCE else self._most
-        while self.held > target and self._holding:
+        while self.held - self._beside > target and self._holding:
             self._end(max(self._holding, key=self._holding.__getitem__))
             if working.is_over:
                 yield

@@ -76,6 +76,7 @@ class Changing:
     async def run(self, lasting: trio.Nursery) -> None:
         """Serve the snapshot in force until cancelled. `lasting` goes on until the last link is gone."""
         self._lasting, self._plugins = lasting, RunningPlugins(lasting)
+        self._worker.reactor.budget.beside = lambda: self._plugins.held
         await self._plugins.start(self._worker.snapshot.hosted)
         async with trio.open_nursery() as self._nursery:
             for served in self.served.values():

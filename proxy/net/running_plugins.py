@@ -29,6 +29,11 @@ class RunningPlugins:
         self._prepared: set[HostedPlugin] = set()  # plugins of a snapshot that is not in force yet
         self._leaving: set[HostedPlugin] = set()  # plugins that will be stopped
 
+    @property
+    def held(self) -> int:
+        """Bytes that they keep of connections that are gone."""
+        return sum(hosted.plugin.held for hosted in self._running)
+
     async def start(self, plugins: Iterable[HostedPlugin]) -> None:
         """Start these plugins, or none of them. Raises StartError."""
         started = []

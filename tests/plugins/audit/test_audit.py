@@ -14,6 +14,7 @@ from plugins.audit import Audit
 from plugins.audit.contents import segment_lines
 from plugins.audit.events import LONGEST_NAME
 from plugins.audit.frames import LARGEST
+from plugins.audit.queue import SIZE
 from plugins.audit.segments import segments
 from plugins.audit.verify import verify
 from plugins.faults import Faults
@@ -744,6 +745,24 @@ def test_what_the_topic_cannot_take_is_told_in_the_journal(tmp_path: Path) -> No
     audit.stop()
     assert worker.counts["unsent_events"] == verify(journal).events
     assert not verify(journal).remarks
+
+
+def test_requests_that_a_connection_leaves_without_an_answer_are_told_by_the_writer_in_their_order(
+    audit: Audit, written: Written
+) -> None:
+    """They are as many as the journal has no room for at once, if they were made."""
+    talk, many = Conversation(audit), 600
+    for number in range(many):
+        commands = talk.ask(produce(dict.fromkeys(range(90), b"")), number, 9)
+        while waiting := [one for one in commands if isinstance(one, Wake)]:
+            commands = talk.link.wake(waiting[0].token)
+    assert audit.held == 0
+    talk.link.release("it was reset")
+    assert audit.held > many * 90 * SIZE
+    told = requests(written())
+    assert [event["correlation_id"] for event in told] == [*range(many)]
+    assert {(event["why"], len(event["resources"])) for event in told} == {("it was reset", 90)}
+    assert audit.held == 0
 
 
 @pytest.mark.parametrize("level", ["full", "summary"])

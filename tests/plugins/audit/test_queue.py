@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plugins.audit.queue import EventQueue, Loss, QueuedEvent, events_in
+from plugins.audit.queue import SIZE, DeferredEvent, EventQueue, Loss, QueuedEvent, events_in
 from plugins.audit.shared import SharedFields
 from plugins.audit.told import ToldTraffic
 
@@ -59,6 +59,23 @@ def test_one_that_is_larger_than_all_room_is_taken_where_nothing_else_waits() ->
     queue = EventQueue(room=10)
     queue.put(event(1.0, weight=100))
     assert taken(queue) == [1.0]
+
+
+def later(at: float, weight: int) -> DeferredEvent:
+    return DeferredEvent(at, weight, lambda: event(at))
+
+
+def test_events_that_are_still_to_be_made_have_room_of_their_own_and_are_counted_until_they_are() -> None:
+    queue = EventQueue(room=2, deferred=10)
+    for at in (1.0, 2.0):
+        assert queue.put(later(at, 5))
+    assert queue.put(event(3.0, weight=2))
+    assert not queue.put(later(4.0, 1))
+    assert queue.held == 10 * SIZE
+    assert taken(queue) == [1.0, 2.0, 3.0, (1, 4.0, 4.0)]
+    assert queue.held == 0
+    assert queue.put(later(5.0, 5), is_stuck=True)
+    assert not queue.put(later(6.0, 1), is_stuck=True), "the disk takes nothing"
 
 
 def tell(queue: EventQueue, at: float) -> bool:

@@ -75,6 +75,20 @@ async def test_while_enough_is_left_nobody_is_stopped(
     assert budget.pauses == budget.ends == 0
 
 
+async def test_what_plugins_keep_of_ended_connections_counts_and_ends_no_other(
+    budget: Budget, among: set[Holder], autojump_clock: MockClock
+) -> None:
+    large, small = Holder(among, 30 * MIB), Holder(among, MIB)
+    kept = 90 * MIB
+    budget.beside = lambda: kept
+    await trio.sleep(2 * PATIENCE)
+    assert budget.held == 121 * MIB
+    assert (large.paused, small.paused, budget.ends) == (True, False, 0)
+    kept = 0
+    await trio.sleep(1)
+    assert not large.paused
+
+
 async def test_what_can_be_had_again_is_let_go_first(
     budget: Budget, among: set[Holder], autojump_clock: MockClock
 ) -> None:
