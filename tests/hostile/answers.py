@@ -7,7 +7,7 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
-from proxy.protocol.api import API_VERSIONS, APIS, DESCRIBE_CLUSTER, FIND_COORDINATOR, METADATA, Api
+from proxy.protocol.api import API_VERSIONS, APIS, DESCRIBE_CLUSTER, FETCH, FIND_COORDINATOR, METADATA, Api
 from proxy.protocol.codec import decode
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.header import read_request_header, response_frame
@@ -36,6 +36,15 @@ def empty_answer(frame: bytes) -> bytes:
     """A blank response to any request."""
     key, version, number = HEAD.unpack_from(frame)
     return response_frame(blank(APIS[key].response), version, number)
+
+
+def opening_answer(frame: bytes, session_id: int) -> bytes:
+    """A blank response to any request; that to a Fetch opens this session."""
+    key, version, number = HEAD.unpack_from(frame)
+    response: Any = blank(APIS[key].response)
+    if key == FETCH.key:
+        response.session_id = session_id
+    return response_frame(response, version, number)
 
 
 def _response(api: Api, version: int, request: Any, told: Told, node_id: int) -> Response | None:

@@ -9,13 +9,19 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from proxy.protocol.header import request_frame
+from proxy.protocol.messages.list_offsets import ListOffsetsRequest
 from tests.hostile.client import Client, connect, patiently
 from tests.hostile.folders import away, emptied, replaced, size, told
 from tests.hostile.ground import Ground
 from tests.hostile.requests import beat, metadata, produce
 from tests.hostile.settings import AUDITED, JOURNAL
-from tests.hostile.stage import brief
+from tests.hostile.stage import brief, silent
 from tests.hostile.trial import case, cases
+
+SLOWEST = 60.0  # seconds for large requests
+ENOUGH = 100  # pairs of requests of the canary, of which the slowest counts
+LONGEST = 0.1  # seconds for which it may have waited
 
 LONG: dict[str, Callable[[int], bytes]] = {
     "client ids of 30,000 bytes": lambda n: metadata([], client_id=f"{n:06}".ljust(30_000, "x")),
@@ -79,3 +85,31 @@ def without_folder(ground: Ground, gone: Callable[[Path], AbstractContextManager
                 client.send(beat())
                 client.frame()
     return f"{asked} requests were answered"
+
+
+@case("a reset behind requests of 400 topics each that have no answer", on=AUDITED, peak=220)
+def unanswered(ground: Ground) -> str:
+    """All of them end at that moment. Each has its event, and clients are served meanwhile."""
+    ground.stage.play, many = silent, ground.times(300, 600)
+    partition = ListOffsetsRequest.Topic.Partition(partition_index=0, timestamp=-1)
+    topics = [ListOffsetsRequest.Topic(name=f"open-{n}", partitions=[partition]) for n in range(400)]
+    request = request_frame(ListOffsetsRequest(replica_id=-1, topics=topics), 6, 1, "hostile")
+    client = ground.client()
+    client.push(request * many, SLOWEST)
+    for _ in patiently("the broker has them all", SLOWEST):
+        if len(ground.stage.asked) >= many:
+            break
+    before = len(_of_offsets(ground))
+    ground.canary(0)
+    client.reset()
+    flown = ground.canary(ENOUGH)
+    for _ in patiently("each request is told of", SLOWEST):
+        if len(_of_offsets(ground)) - before >= many:
+            break
+    worst = flown["stay"]["worst"] - flown["straight"]["worst"]
+    assert worst < LONGEST, f"the canary waited for {worst:.3f} s"
+    return f"{many} events, and the canary waited for {worst:.3f} s"
+
+
+def _of_offsets(ground: Ground) -> list[bytes]:
+    return told(ground.folder / JOURNAL, b'"api":"ListOffsets"')

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice, product
 from string import ascii_lowercase
 
+from proxy.protocol.codec import decode
+from proxy.protocol.errors import ErrorCode
 from proxy.protocol.frame import SIZE
 from proxy.protocol.header import request_frame, response_frame
+from proxy.protocol.messages.fetch import FetchResponse
 from proxy.protocol.messages.list_offsets import ListOffsetsRequest
 from tests.hostile.answers import Told, topic
 from tests.hostile.answers import metadata as told_metadata
@@ -15,7 +19,7 @@ from tests.hostile.ground import Ground
 from tests.hostile.logins import handshake, token
 from tests.hostile.requests import beat, fetch, metadata, produce
 from tests.hostile.settings import AUDITED, OPEN, RULED, SASL, TWO
-from tests.hostile.stage import NODE, Peer, Play, brief, silent
+from tests.hostile.stage import NODE, Peer, Play, brief, opening, silent
 from tests.hostile.trial import case, cases
 
 MIB = 1 << 20
@@ -222,30 +226,71 @@ def long_client_ids(ground: Ground, sign: str) -> str:
     return f"{many} clients"
 
 
-def _session(topics: int, connection: int) -> bytes:
-    return fetch([f"open-{connection}-{n}" for n in range(topics)], epoch=0)
+def _fetched(client: Client, frame: bytes) -> FetchResponse:
+    """The answer to this Fetch."""
+    client.sock.settimeout(SLOWEST)
+    client.send(frame)
+    return decode(FetchResponse, 11, client.frame()[4:])
 
 
-@case("fetch sessions with 2,000 topics on each of 100 connections", on=RULED, peak=PEAK)
+def _opened(client: Client, topics: int, number: int) -> int:
+    """The id of a new session with so many topics."""
+    session_id = _fetched(client, fetch([f"open-{number}-{n}" for n in range(topics)], epoch=0)).session_id
+    assert session_id, "no session was opened"
+    return session_id
+
+
+def _goes_on(client: Client, session_id: int, epoch: int = 1, names: Sequence[str] = ()) -> bool:
+    """Whether the session with this id goes on with a request for these topics."""
+    answer = _fetched(client, fetch([*names], session=session_id, epoch=epoch))
+    assert answer.error_code in (ErrorCode.NONE, ErrorCode.FETCH_SESSION_ID_NOT_FOUND), answer.error_code
+    return not answer.error_code
+
+
+@case("fetch sessions with 2,000 topics on each of 80 connections", on=RULED, peak=PEAK)
 def sessions(ground: Ground) -> str:
     """The proxy frees the state of fetch sessions with their connections."""
-    ground.stage.play = brief
-    many = ground.times(20, 100)
-    for number in range(many):
-        client = ground.client()
-        client.send(_session(2_000, number))
-        client.frame()
-    return f"{many} sessions"
+    ground.stage.play = opening
+    many = [ground.client() for _ in range(ground.times(20, 80))]
+    opened = [_opened(client, 2_000, number) for number, client in enumerate(many)]
+    assert all(map(_goes_on, many, opened)), "a session is not known"
+    return f"{len(many)} sessions"
 
 
 @case("sessions begun again and again on one connection", on=RULED)
 def many_sessions(ground: Ground) -> str:
-    ground.stage.play = brief
+    """Only the newest ones are known."""
+    ground.stage.play = opening
     client, asked = ground.client(), ground.times(100, 2_000)
-    for number in range(asked):
-        client.send(_session(500, number))
-        client.frame()
+    opened = [_opened(client, 500, number) for number in range(asked)]
+    assert _goes_on(client, opened[-1])
+    assert not _goes_on(client, opened[0])
     return f"{asked} sessions"
+
+
+@case("a session that grows by thousands of refused topics, again and again", on=RULED, peak=PEAK)
+def growing_session(ground: Ground) -> str:
+    """Each request is small enough; a session that has too much ends, and its client can begin a new one."""
+    ground.stage.play = opening
+    client, each = ground.client(), ground.times(15_000, 30_000)
+    session_id = _opened(client, 1, 0)
+    grown = 0
+    while _goes_on(client, session_id, grown + 1, [f"secret-{grown}-{n}" for n in range(each)]):
+        grown += 1
+        assert grown < 5, f"a session has {grown * each:,} topics"
+    assert _goes_on(client, _opened(client, 1, 1))
+    return f"it ended with {grown * each:,} topics"
+
+
+@case("small requests in a session of very many refused topics", on=RULED, peak=PEAK)
+def small_requests(ground: Ground) -> str:
+    ground.stage.play = opening
+    client, topics, many = ground.client(), 19_000, ground.times(10, 50)
+    session_id = _opened(client, 1, 0)
+    assert _goes_on(client, session_id, 1, [f"secret-{n}" for n in range(topics)])
+    ground.canary(0)
+    assert all(_goes_on(client, session_id, 2 + n) for n in range(many))
+    return f"{many} requests, each for {topics:,} topics"
 
 
 @case("large requests, and a reset in the middle of each", on=TWO, peak=40)

@@ -15,7 +15,7 @@ from contextlib import suppress
 
 from proxy.protocol.frame import SIZE
 from proxy.protocol.problem import ProtocolError
-from tests.hostile.answers import Told, answer, empty_answer
+from tests.hostile.answers import Told, answer, empty_answer, opening_answer
 from tests.hostile.canary import REAL
 
 NODE = 2
@@ -83,6 +83,12 @@ def brief(peer: Peer) -> None:
     """Gives blank responses without decoding requests, for requests that are expensive to decode."""
     for frame in peer.frames():
         peer.send(empty_answer(frame))
+
+
+def opening(peer: Peer) -> None:
+    """Gives blank responses, and opens a session with each Fetch."""
+    for session_id, frame in enumerate(peer.frames(), 1):
+        peer.send(opening_answer(frame, session_id))
 
 
 def silent(peer: Peer) -> None:

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import time
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from proxy.protocol import api
 from proxy.protocol.api import Api
-from proxy.protocol.header import request_frame
+from proxy.protocol.header import request_frame, response_frame
 from proxy.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.messages.list_offsets import ListOffsetsRequest
+from proxy.protocol.wire import LONGEST_TOPIC
+from tests.hostile.answers import HEAD, empty_answer, topic
+from tests.hostile.answers import metadata as told_metadata
 from tests.hostile.client import Client, NotHeldError
 from tests.hostile.ground import Ground
 from tests.hostile.logins import agree, show
 from tests.hostile.requests import CLIENT_APIS, fetch, metadata, produce, swollen
 from tests.hostile.settings import AUDITED, FAULTY, OPEN, RULED, SASL, TWO
-from tests.hostile.stage import brief
+from tests.hostile.stage import NODE, Peer, Play, brief
 from tests.hostile.trial import case, cases
 
 PEAK = 400  # MiB: decoded names take many times their bytes
 LARGEST = 60.0  # seconds for a response to 50,000 elements
+TOPICS = 1_000  # that expressions are matched with
+SOON = 5.0  # seconds for the answer to a small expression
 MANY = 30_000, 300_000  # names: in the short form, and in the long form
 
 
@@ -33,9 +40,9 @@ def _answered(client: Client) -> int:
         return 0
 
 
-def _asks(ground: Ground, frame: bytes, clients: int = 1) -> str:
+def _asks(ground: Ground, frame: bytes, clients: int = 1, play: Play = brief) -> str:
     """Send a frame from so many clients, and describe the responses."""
-    ground.stage.play = brief
+    ground.stage.play = play
     many = [ground.client() for _ in range(clients)]
     with ThreadPoolExecutor(clients) as pool:
         for _ in pool.map(lambda client: client.send(frame), many):
@@ -138,16 +145,72 @@ REGEXES = {
     "all of Unicode": r"\pL{1000}" * 100,
     "half an expression": "[a-",
     "a million characters": "a" * 1_000_000,
+    "more states than it has memory for": "(.?){500}",
+    "one that matches": "open-.*",
 }
+
+
+def _with_topics(count: int) -> Play:
+    """A broker with so many topics, of the longest names; it gives blank responses to all but Metadata."""
+
+    def play(peer: Peer) -> None:
+        names = (f"open-{n}-".ljust(LONGEST_TOPIC, "a") for n in range(count))
+        response = told_metadata(peer.stage.told, [topic(name, NODE) for name in names])
+        for frame in peer.frames():
+            key, version, number = HEAD.unpack_from(frame)
+            is_metadata = key == api.METADATA.key
+            peer.send(response_frame(response, version, number) if is_metadata else empty_answer(frame))
+
+    return play
+
+
+def _subscription(expression: str, member: str = "m") -> bytes:
+    request = ConsumerGroupHeartbeatRequest(
+        group_id="open-g", member_id=member, member_epoch=0, subscribed_topic_regex=expression
+    )
+    return request_frame(request, 1, 1, "hostile")
 
 
 @cases({f"a regular expression: {name}": text for name, text in REGEXES.items()}, on=RULED, peak=PEAK)
 def regexes(ground: Ground, text: str) -> str:
     """The proxy matches clients' regular expressions against topics, in linear time."""
-    request = ConsumerGroupHeartbeatRequest(
-        group_id="open-g", member_id="m", member_epoch=0, subscribed_topic_regex=text
-    )
-    return _asks(ground, request_frame(request, 1, 1, "hostile"), ground.times(3, 20))
+    return _asks(ground, _subscription(text), ground.times(3, 20), _with_topics(TOPICS))
+
+
+@case("expressions that take long on very many connections, and another client's", on=RULED, peak=PEAK)
+def queued_regexes(ground: Ground) -> str:
+    """The other client does not wait for all of them."""
+    ground.stage.play = _with_topics(TOPICS)
+    many = [ground.client() for _ in range(ground.times(20, 100))]
+    for number, client in enumerate(many):
+        client.send(_subscription(f"(.?){{{400 + number}}}", f"m-{number}"))
+    assert many[0].frame()
+    began, other = time.monotonic(), ground.stranger("clients")
+    other.send(_subscription("open-1.*", "other"))
+    assert other.frame()
+    waited = time.monotonic() - began
+    assert waited < SOON, f"it waited for {waited:.1f} s"
+    return f"{len(many)} connections; the other client waited for {waited:.1f} s"
+
+
+@case("1 MiB of names from eight clients at the same moment, in a Fetch that begins like one that passed", on=RULED)
+def names_at_once(ground: Ground) -> str:
+    """The fast path looks at names in one go, but not at so many."""
+    ground.stage.play = brief
+    passed, topic = fetch(["orders"]), FetchRequest.Topic
+    many = [ground.client() for _ in range(8)]
+    for client in many:
+        client.send(passed)
+        client.frame()
+    topics = [topic(topic=f"{n:x}", partitions=[]) for n in range(90_000)]
+    request = FetchRequest(max_wait_ms=0, min_bytes=0, session_epoch=-1, topics=topics)
+    frame = request_frame(request, 11, 1, "hostile")
+    ground.canary(0)
+    with ThreadPoolExecutor(len(many)) as pool:
+        for _ in pool.map(lambda client: client.send(frame), many):
+            pass
+    came = sum(bool(_answered(client)) for client in many)
+    return f"{len(many)} times {len(frame):,} B: {came} answers"
 
 
 DEEP = {"100,000 lists": b'{"a":' + b"[" * 100_000, "50,000 objects": b'{"a":' * 50_000}
