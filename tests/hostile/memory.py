@@ -251,10 +251,12 @@ def _goes_on(client: Client, session_id: int, epoch: int = 1, names: Sequence[st
 def sessions(ground: Ground) -> str:
     """The proxy frees the state of fetch sessions with their connections."""
     ground.stage.play = opening
-    many = [ground.client() for _ in range(ground.times(20, 80))]
-    opened = [_opened(client, 2_000, number) for number, client in enumerate(many)]
-    assert all(map(_goes_on, many, opened)), "a session is not known"
-    return f"{len(many)} sessions"
+    opened: list[tuple[Client, int]] = []
+    for number in range(ground.times(20, 80)):
+        client = ground.client()
+        opened.append((client, _opened(client, 2_000, number)))
+    assert all(_goes_on(client, session_id) for client, session_id in opened)
+    return f"{len(opened)} sessions"
 
 
 @case("sessions begun again and again on one connection", on=RULED)
