@@ -26,7 +26,7 @@ from tests.hostile.trial import case, cases
 
 PEAK = 400  # MiB: decoded names take many times their bytes
 LARGEST = 60.0  # seconds for a response to 50,000 elements
-TOPICS = 1_000  # that expressions are matched with
+TOPICS = 300  # that expressions are matched with
 SOON = 5.0  # seconds for the answer to a small expression
 MANY = 30_000, 300_000  # names: in the short form, and in the long form
 
@@ -205,7 +205,6 @@ def names_at_once(ground: Ground) -> str:
     topics = [topic(topic=f"{n:x}", partitions=[]) for n in range(90_000)]
     request = FetchRequest(max_wait_ms=0, min_bytes=0, session_epoch=-1, topics=topics)
     frame = request_frame(request, 11, 1, "hostile")
-    ground.canary(0)
     with ThreadPoolExecutor(len(many)) as pool:
         for _ in pool.map(lambda client: client.send(frame), many):
             pass
