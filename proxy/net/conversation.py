@@ -41,6 +41,7 @@ from proxy.net.read_buffer import ReadBuffer
 from proxy.net.resuming import Resuming
 from proxy.net.side import Again, Side
 from proxy.net.side_pair import SidePair
+from proxy.net.tls.sayings import BarrenError
 
 
 @dataclass
@@ -112,7 +113,10 @@ class Conversation(SidePair):
 
     def lost(self, side: Side, error: OSError) -> None:
         """A socket broke. Bytes on their way to it or from it are lost."""
-        self.abort(None if side.is_client else f"the connection to the broker broke: {error.strerror or error}")
+        if side.is_client:
+            self.abort(str(error) if isinstance(error, BarrenError) else None)
+        else:
+            self.abort(f"the connection to the broker broke: {error.strerror or error}")
 
     # Sending.
 

@@ -1,9 +1,10 @@
 """Reading: bytes from one side of a conversation go to its link, and on to the other side.
 
 Rules:
-* A side is read until a read comes back short. With edge-triggered events, the next event says that there is more. If
-  the peer has closed its end, the side is read to its end, since no event will follow. If the peer is gone and its last
-  bytes cannot be taken, the conversation ends.
+* A side is read until a read comes back short. With edge-triggered events, the next event says that there is more. TLS
+  opens a bounded number of records at a time. So it may have more after a short read, and says so (`rest`).
+* If the peer has closed its end, the side is read to its end, since no event will follow. If the peer is gone and its
+  last bytes cannot be taken, the conversation ends.
 * A side is not read while the link wants it paused, or while its bytes cannot be sent on (`side.py`).
 * Small pieces are posted, and are sent together when all ready links have been read. If they were sent one by one, each
   would wake an idle broker: 50 connections of 100 B cost 27 us a request instead of 20.
@@ -30,7 +31,7 @@ FEW = 0.00025  # seconds: turns are shorter where more than 8 sides are ready
 
 def read(conversation: Conversation, side: Side) -> None:
     """Read a side that has something, for a few rounds."""
-    buffer = conversation.buffer
+    buffer, tls = conversation.buffer, side.tls
     side.readable = True
     until = 0.0
     for _ in range(ROUNDS):
@@ -42,6 +43,8 @@ def read(conversation: Conversation, side: Side) -> None:
         try:
             count = side.receive(room, portion)
         except BlockingIOError:
+            if tls is not None and tls.rest:
+                break
             side.readable = False
             return
         except OSError as error:
@@ -63,7 +66,7 @@ def read(conversation: Conversation, side: Side) -> None:
             conversation.carry_out(commands)
         else:
             conversation.shared.budget.kept(conversation)
-        if count < portion and not side.hung:
+        if count < portion and not side.hung and (tls is None or not tls.rest):
             side.readable = False
             return
         turn = conversation.shared.turn

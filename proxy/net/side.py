@@ -31,7 +31,6 @@ class Side(Outgoing):
 
     __slots__ = (
         "_again",
-        "_tls",
         "blocked",
         "gone",
         "hung",
@@ -43,6 +42,7 @@ class Side(Outgoing):
         "received",
         "splitter",
         "take",
+        "tls",
     )
 
     def __init__(
@@ -57,7 +57,7 @@ class Side(Outgoing):
         self._again = again
         self.peer = self  # until both sides exist
         self.is_client = False
-        self._tls = sock if isinstance(sock, TlsSocket) else None
+        self.tls = sock if isinstance(sock, TlsSocket) else None
         self.receive: Callable[[memoryview, int], int] = sock.recv_into
         self.take = take
         self.splitter = splitter
@@ -76,7 +76,7 @@ class Side(Outgoing):
     @property
     def held(self) -> int:
         """How many bytes wait here, in either direction."""
-        held = self._tls.held if self._tls is not None else 0
+        held = self.tls.held if self.tls is not None else 0
         return held + self._backlog.held if self.stalled else held
 
     def _stall(self) -> None:
@@ -108,7 +108,7 @@ class Side(Outgoing):
         self.block()  # for good
         self.receive = _nothing
         self._drop()
-        del self._tls, self.take, self.peer
+        del self.tls, self.take, self.peer
 
 
 def _nothing(room: memoryview, most: int) -> int:

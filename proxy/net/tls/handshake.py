@@ -2,7 +2,9 @@
 
 Rules:
 * It is the only part of TLS that waits, in the task that dials. Once it is done, the reactor serves the socket.
-* Before it is done the peer is unknown, so time and bytes are limited. The caller limits the number of handshakes.
+* Before it is done the peer is unknown, so time, bytes and records are limited. The caller limits the number of
+  handshakes.
+* A hello in the form of SSL 2 is refused, though OpenSSL takes it: its record cannot be counted.
 * Where TLS has an alert for what is wrong, the other side gets it.
 * A server that speaks TLS 1.3 has only tickets to send when the handshake is done. They leave with its first answer,
   or its close_notify: sent alone, they cost a system call and wake the client for nothing.
@@ -18,10 +20,12 @@ from contextlib import suppress
 
 import trio
 
+from proxy.net.tls.records import RECORDS
 from proxy.net.tls.sayings import described
 from proxy.net.tls.sockets import PENDING, TlsSocket
 
 MOST = 128 << 10  # bytes; long certificate chains have 16 KiB
+SSL2 = 0x80  # a bit of the first byte
 
 
 class HandshakeError(Exception):
@@ -46,18 +50,25 @@ async def shake_hands(tls: TlsSocket, seconds: float) -> None:
 
 
 async def _shake(tls: TlsSocket) -> None:
-    # The client begins. If many come at once, its first bytes are there before its turn comes.
-    if tls.tls.server_side and not _take(tls):
-        await _move(tls)
-    while not _step(tls):
-        await _move(tls)
+    # If many clients come at once, the first bytes of each are there before its turn comes.
+    while not _go_on(tls):
+        await (trio.lowlevel.wait_writable if tls.stuck else trio.lowlevel.wait_readable)(tls.fileno())
     while tls.stuck:
         await trio.lowlevel.wait_writable(tls.fileno())
         tls.push()
 
 
+def _go_on(tls: TlsSocket) -> bool:
+    """Send what is left, and continue with the bytes that came. Returns whether the handshake is done."""
+    if tls.stuck:
+        tls.push()
+    if tls.stuck or (not _take(tls) and tls.tls.server_side):  # a client begins without bytes
+        return False
+    return _step(tls)
+
+
 def _step(tls: TlsSocket) -> bool:
-    """Continue with the bytes that are there. Returns whether the handshake is done."""
+    """Have OpenSSL continue. Returns whether the handshake is done."""
     strange: list[bytes] = []
     try:
         with StrangeNames(strange):
@@ -97,18 +108,10 @@ class StrangeNames:
             self._usual(raised)
 
 
-async def _move(tls: TlsSocket) -> None:
-    """Wait until more bytes come, or until ours are sent."""
-    if tls.stuck:
-        await trio.lowlevel.wait_writable(tls.fileno())
-        tls.push()
-        return
-    await trio.lowlevel.wait_readable(tls.fileno())
-    _take(tls)
-
-
 def _take(tls: TlsSocket) -> bool:
     """Take the bytes that came. Returns whether there were any."""
+    if tls.overfull:
+        raise HandshakeError(f"more than {RECORDS} records before it was done")
     before = tls.received
     try:
         tls.fill()
@@ -116,6 +119,8 @@ def _take(tls: TlsSocket) -> bool:
         return False
     if tls.received == before:
         raise HandshakeError("it closed the connection")
+    if tls.began[0] & SSL2:
+        raise HandshakeError("it does not speak TLS")
     if tls.received > MOST:
         raise HandshakeError(f"more than {MOST >> 10} KiB before it was done")
     return True

@@ -26,6 +26,10 @@ class TlsError(OSError):
     """TLS ended, and why: by an alert of the peer, or because its data cannot be decrypted."""
 
 
+class BarrenError(TlsError):
+    """The peer sends nothing but records without data: a limit."""
+
+
 def described(error: ssl.SSLError, began: bytes) -> str:
     """The error in words. `began`: the first bytes from the peer."""
     if began[:1] == b"\0":

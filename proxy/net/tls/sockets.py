@@ -4,7 +4,9 @@ Rules:
 * Nothing waits: an operation that cannot proceed raises BlockingIOError, as with a socket. Errors are OSErrors.
 * With TLS 1.3 a client finishes the handshake before its certificate is checked: the alert comes when it reads.
 * A short `recv_into` has read all that the socket had, as with a plain one. A reactor with edge-triggered events relies
-  on that.
+  on that. If there may be more nevertheless, `rest` says so: one call opens a bounded number of records (`records.py`).
+* A peer that sends only records without data, such as key updates, is ended. OpenSSL and BoringSSL have the same limit
+  for those that they count.
 * `send` reports bytes as sent when they have left, encrypted. Encrypted bytes that have not left must be passed again,
   and are not encrypted again. So a stalled socket keeps one portion.
 * The stream ends when the socket or TLS ends, whichever comes first. That is safe, because Kafka's frames have lengths.
@@ -14,15 +16,18 @@ from __future__ import annotations
 
 import socket
 import ssl
+from collections.abc import Callable
 from contextlib import suppress
 
-from proxy.net.tls.sayings import TlsError, described
+from proxy.net.tls.records import RECORDS, Incoming
+from proxy.net.tls.sayings import BarrenError, TlsError, described
 from proxy.protocol.frame import Buffer
 
 # Bytes at a time. Each connection keeps its buffers at their largest size. Encrypting half as much costs 15 % more.
 OPENED = 64 << 10
 SEALED = 128 << 10
 RECORD = (16 << 10) + 5 + 256  # the longest record
+BARREN = 32  # records without data, in a row
 PENDING = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 # Encrypted bytes from a socket, before decryption. One thread serves all links in turn, so they can share it.
@@ -34,11 +39,13 @@ class TlsSocket:
 
     def __init__(self, sock: socket.socket, context: ssl.SSLContext, host: str | None = None) -> None:
         self._sock = sock
-        self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-        self.tls = context.wrap_bio(self._incoming, self._outgoing, server_side=host is None, server_hostname=host)
+        self._incoming, self._outgoing = Incoming(), ssl.MemoryBIO()
+        self.tls = context.wrap_bio(self._incoming.bio, self._outgoing, server_side=host is None, server_hostname=host)
+        self._read: Callable[[int, memoryview], int] = self.tls.read  # type: ignore[assignment]  # with a buffer: a number
         self._unsent: Buffer = b""  # sealed, not taken by the socket yet
         self._sealed = 0  # bytes that were not said to be sent, and are in `_unsent`
-        self._rest = True  # there may be something to read without more from the socket
+        self._barren = 0  # records since the last data
+        self.rest = True  # there may be something to read, and no event will tell of it
         self._over = False
         self.received = 0  # encrypted bytes so far
         self.began = b""  # the first few of these
@@ -58,22 +65,32 @@ class TlsSocket:
     @property
     def ahead(self) -> bool:
         """Has more arrived than was read? No event will tell of that."""
-        return bool(self._incoming.pending or self.tls.pending())
+        return bool(self._incoming.held or self.tls.pending())
+
+    @property
+    def overfull(self) -> bool:
+        """Have more records arrived than may be opened at a time?"""
+        return self._incoming.waits
 
     @property
     def held(self) -> int:
-        """How many bytes wait here: unread ones, and encrypted ones that the socket has not taken."""
-        return self._incoming.pending + len(self._unsent)
+        """How many bytes wait here: unread ones, and encrypted ones that the socket has not taken.
+
+        OpenSSL's own answers are among these, for example to key updates. They leave with the next data.
+        """
+        return self._incoming.held + self._outgoing.pending + len(self._unsent)
 
     def recv_into(self, room: memoryview, most: int) -> int:
         """Read up to `most` bytes. 0: the stream has ended."""
         if self._over:
             return 0
-        count, more = 0, self._rest or self.fill()  # with a rest: the event that led here may tell of more
-        self._rest = False
+        incoming, bio, count = self._incoming, self._incoming.bio, 0
+        incoming.left = RECORDS
+        more = self.rest or self.fill()  # with a rest: the event that led here may tell of more
+        self.rest = False
         while not self._over:
             try:
-                got = int(self.tls.read(most - count, room[count:] if count else room))
+                got = self._read(most - count, room[count:] if count else room)
             except ssl.SSLWantReadError:
                 pass  # a part of a record, or nothing
             except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
@@ -87,18 +104,25 @@ class TlsSocket:
                     self._goodbye()
                     break
                 if count == most:
-                    self._rest = True
+                    self.rest = True
                     break
-                if self._incoming.pending >= (RECORD if more else 1):
+                if bio.pending >= (RECORD if more and incoming.left else 1):
                     continue
-            if count and not more:
+            if not (more and incoming.left):
+                self.rest = not incoming.left or not count  # a part of a record ends the call, or it might last long
                 break
             try:
                 more = self.fill()
             except BlockingIOError:
                 if not count:
-                    raise
+                    break
                 more = False
+        if not count and not self._over:
+            self._barren += RECORDS - incoming.left
+            if self._barren > BARREN:
+                raise BarrenError(f"more than {BARREN} TLS records in a row without data")
+            raise BlockingIOError
+        self._barren = 0
         return count
 
     def _goodbye(self) -> None:
@@ -109,15 +133,18 @@ class TlsSocket:
 
     def fill(self) -> bool:
         """Take what the socket has. False: there is no more now."""
+        if self._incoming.waits:
+            self._incoming.give()
+            return True
         arrived = self._sock.recv_into(_arriving)
         if not arrived:
-            self._incoming.write_eof()
-            self._over = not self._incoming.pending
+            self._incoming.bio.write_eof()
+            self._over = not self._incoming.bio.pending
             return False
         if not self.received:
             self.began = bytes(_arriving[: min(arrived, 4)])
         self.received += arrived
-        self._incoming.write(_arriving[:arrived])
+        self._incoming.give(_arriving[:arrived])
         return arrived == OPENED
 
     def send(self, data: Buffer) -> int:

@@ -21,6 +21,7 @@ from proxy.net.dial import plain_socket
 from proxy.net.tls.handshake import shake_hands
 from proxy.net.tls.sockets import TlsSocket
 from proxy.protocol.header import request_frame
+from proxy.protocol.messages.heartbeat import HeartbeatResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from tests.certificates import Authority
 from tests.proxy.net.scripted import (
@@ -33,6 +34,7 @@ from tests.proxy.net.scripted import (
     port_of,
     serving,
 )
+from tests.sealing import Sealer13
 
 NAME = "kafka.example.com"
 
@@ -120,6 +122,35 @@ async def test_a_client_with_tls_on_a_plain_port_is_one_line_in_the_log(broker: 
                     pass
     (line,) = [line for line in logs if line["event"] == "connection ended"]
     assert "TLS" in line["why"]
+
+
+async def test_requests_in_records_of_one_byte_are_all_answered(
+    broker: Broker, authority: Authority, tmp_path: Path
+) -> None:
+    """They are opened in several turns, without further events."""
+    config, context, times = secured(authority, broker.endpoint), trusting(authority), 50
+    context.keylog_filename = str(tmp_path / "secrets")
+    async with serving(config), client_of(port_of(config), context) as client:
+        sealer, request = Sealer13(tmp_path / "secrets"), request_frame(HEARTBEAT_REQUEST, 4, 1, "test")
+        records = [sealer.record(bytes([byte])) for byte in request * times]
+        await client.stream.transport_stream.send_all(b"".join(records))  # type: ignore[attr-defined]
+        for _ in range(times):
+            assert (await client.answer(HeartbeatResponse)).error_code == 0
+
+
+async def test_a_client_that_only_changes_its_keys_is_ended_and_the_log_says_why(
+    broker: Broker, authority: Authority, tmp_path: Path
+) -> None:
+    config, context = secured(authority, broker.endpoint), trusting(authority)
+    context.keylog_filename = str(tmp_path / "secrets")
+    with capture_logs() as logs:
+        async with serving(config), client_of(port_of(config), context) as client:
+            sealer = Sealer13(tmp_path / "secrets")
+            updates = b"".join(sealer.key_update() for _ in range(100))
+            await client.stream.transport_stream.send_all(updates)  # type: ignore[attr-defined]
+            assert await client.is_closed()
+    (line,) = [line for line in logs if line["event"] == "connection ended"]
+    assert line["why"] == "more than 32 TLS records in a row without data"
 
 
 async def test_all_brokers_answer_on_one_port_by_their_host_names(broker: Broker, authority: Authority) -> None:

@@ -12,6 +12,7 @@ import pytest
 from proxy.config.tls import ClusterTls, ListenerTls
 from proxy.net.tls.contexts import for_brokers, for_clients
 from proxy.net.tls.handshake import MOST, HandshakeError, shake_hands
+from proxy.net.tls.records import RECORDS
 from proxy.net.tls.sockets import TlsSocket
 from tests.certificates import Authority
 from tests.proxy.net.tls.pairs import ends, read_all, shaken
@@ -45,6 +46,8 @@ KAFKA = bytes.fromhex("00000012 0012 0003 00000001 0004 74657374 00 0461 0461 00
         (b"GET / HTTP/1.1\r\n\r\n", "it speaks HTTP, not TLS"),
         (b"", "it closed the connection"),
         (b"\x16\x03\x01\x02\x00\x01", "it closed the connection"),
+        (b"\x80\x2e\x01\x03\x03" + bytes(43), "it does not speak TLS"),  # a hello in the form of SSL 2
+        (b"\x16\x03\x01\x00\x01\x01" * 1000, f"more than {RECORDS} records before it was done"),
     ],
 )
 async def test_who_does_not_speak_tls_is_told_apart(server: ssl.SSLContext, said: bytes, why: str) -> None:
