@@ -3,7 +3,7 @@
 Rules:
 * It is the only part of TLS that waits, in the task that dials. Once it is done, the reactor serves the socket.
 * Before it is done the peer is unknown, so time, bytes and records are limited. The caller limits the number of
-  handshakes.
+  handshakes. Many that can go on at once take turns (`taking_turns.py`).
 * A hello in the form of SSL 2 is refused, though OpenSSL takes it: its record cannot be counted.
 * Where TLS has an alert for what is wrong, the other side gets it.
 * A server that speaks TLS 1.3 has only tickets to send when the handshake is done. They leave with its first answer,
@@ -17,15 +17,19 @@ from __future__ import annotations
 import ssl
 import sys
 from contextlib import suppress
+from functools import partial
 
 import trio
 
 from proxy.net.tls.records import RECORDS
 from proxy.net.tls.sayings import described
 from proxy.net.tls.sockets import PENDING, TlsSocket
+from proxy.net.tls.taking_turns import HandshakeTurns
 
 MOST = 128 << 10  # bytes; long certificate chains have 16 KiB
 SSL2 = 0x80  # a bit of the first byte
+
+_turns = HandshakeTurns()  # one thread does all handshakes
 
 
 class HandshakeError(Exception):
@@ -51,7 +55,7 @@ async def shake_hands(tls: TlsSocket, seconds: float) -> None:
 
 async def _shake(tls: TlsSocket) -> None:
     # If many clients come at once, the first bytes of each are there before its turn comes.
-    while not _go_on(tls):
+    while not await _turns.run(partial(_go_on, tls)):
         await (trio.lowlevel.wait_writable if tls.stuck else trio.lowlevel.wait_readable)(tls.fileno())
     while tls.stuck:
         await trio.lowlevel.wait_writable(tls.fileno())
