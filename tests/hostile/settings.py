@@ -169,3 +169,8 @@ LITTLE_MEMORY = Setting("rules, and little memory", _little_memory)
 SASL = Setting("SASL", _users, _as_canary)
 SESSIONS = Setting("SASL with sessions", _sessions, _as_canary)
 TLS = Setting("TLS", _sealed, lambda ground: {"ca": str(ground.folder / "ca.pem")})
+CROWDED_TLS = Setting(
+    "TLS, with many handshakes at a time",
+    lambda ground: {**_sealed(ground), "limits": {"connections": 4_000, "handshakes": 3_000, "handshake": "10s"}},
+    TLS.way,
+)
