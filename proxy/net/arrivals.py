@@ -27,6 +27,7 @@ from proxy.core.steps import HandlerError, arrival_steps, caught
 from proxy.core.topology import Endpoint
 from proxy.net.admitting import admit, tell_not_served
 from proxy.net.beginning import serve
+from proxy.net.budget import TLS
 from proxy.net.dial import UnreachableError
 from proxy.net.exposure import Exposure
 from proxy.net.listeners import Listener
@@ -93,6 +94,8 @@ class Arrivals:
         finally:
             self._worker.counters.open -= 1
             newcomer.close()
+            if newcomer.here.tls is not None:
+                self._worker.reactor.budget.freed(TLS)
 
     async def _connect(self, client: socket.socket, newcomer: Newcomer) -> None:
         """Bring it to a broker. If it gets no link, `newcomer.why` says why."""

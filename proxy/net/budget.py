@@ -14,6 +14,7 @@ Rules:
 * Connections that hold less are never stopped because of others.
 * After much was released, Python and the C library are told to return it to the system. They are told again when the
   objects that they kept for reuse are no longer used, and when a journal has written what the connections said.
+* What OpenSSL keeps for a connection with TLS is not counted, but when much of it was freed, it is returned as well.
 * Nothing is counted where bytes pass. Connections are looked at a few times a second, and a connection that kept a
   whole chunk is looked at then. That takes a hundredth of the time, unless the looks would become too rare.
 * A look at very many connections is done in slices, and other tasks run in between.
@@ -36,6 +37,7 @@ SHARE = 100  # looking takes one second in so many
 PATIENCE = 5.0  # seconds with too much held before connections are ended
 SETTLED = 1.0, 4.0  # seconds until memory is returned again
 MUCH = 4 << 20  # bytes; returning takes 1 ms and more, which less is not worth
+TLS = 70 << 10  # bytes that OpenSSL holds for each connection
 MIB = 1 << 20
 
 
@@ -85,6 +87,7 @@ class Budget:
         self._exceeded_since: float | None = None  # since when more than enough has been held
         self._most_lately = 0  # the maximum of `held` since memory was returned
         self._again: list[float] = []  # when memory is returned again
+        self._freed = 0  # bytes that were not counted, since memory was returned
         self.held = 0
         self.pauses = 0
         self.ends = 0
@@ -122,6 +125,9 @@ class Budget:
             self._most_lately = self.held
             self._again = [trio.current_time() + seconds for seconds in SETTLED]
             self._give_back()
+        elif self._freed > MUCH and not self._again:
+            self._freed = 0
+            self._again = [trio.current_time() + seconds for seconds in SETTLED]
         elif self._again and trio.current_time() >= self._again[0]:
             del self._again[0]
             self._give_back()
@@ -171,6 +177,10 @@ class Budget:
         """A connection is over: its bytes are released."""
         self.held -= self._holding.pop(holder, 0)
         self._paused.discard(holder)
+
+    def freed(self, size: int) -> None:
+        """So many bytes were freed that are not counted here."""
+        self._freed += size
 
     def _relieve(self) -> Iterator[None]:
         """More than enough is held: end or pause connections, in slices."""

@@ -21,6 +21,7 @@ from proxy.config import Config
 from proxy.core.limits import Counters as LinkCounters
 from proxy.net.applying import Applying
 from proxy.net.asking import new_mark
+from proxy.net.budget import TLS
 from proxy.net.changing import Changing
 from proxy.net.channel import Learned
 from proxy.net.complaints import Complaints
@@ -179,6 +180,8 @@ class Gateway:
         self.counters.open -= 1
         self.counters.ended_by_fault += reason is not None and conversation.is_fault
         self._draining.ended(conversation)
+        if conversation.link.connection.tls is not None:
+            self._reactor.budget.freed(TLS)
         with self.tasks.contained("telling of an end"):
             self._telling.ended(conversation, reason)
 

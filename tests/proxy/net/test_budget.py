@@ -194,6 +194,20 @@ async def test_memory_is_given_back_twice_more_when_what_others_kept_of_it_is_id
     assert found == [2, 2, 2, 3, 3, 3]
 
 
+async def test_memory_is_given_back_after_much_was_freed_that_is_not_counted(
+    among: set[Holder], autojump_clock: MockClock
+) -> None:
+    given_back: list[None] = []
+    budget = Budget(100 * MIB, among, lambda: given_back.append(None))
+    found = []
+    for freed in (3, 3, 3, 0, 0, 0):
+        budget.freed(freed * MIB)
+        budget.look()
+        found.append(len(given_back))
+        await trio.sleep(1.0)
+    assert found == [0, 0, 1, 1, 1, 2]
+
+
 async def test_what_ended_holds_nothing_and_is_not_resumed(
     budget: Budget, among: set[Holder], autojump_clock: MockClock
 ) -> None:

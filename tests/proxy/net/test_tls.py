@@ -146,7 +146,7 @@ async def test_a_client_that_only_changes_its_keys_is_ended_and_the_log_says_why
     with capture_logs() as logs:
         async with serving(config), client_of(port_of(config), context) as client:
             sealer = Sealer13(tmp_path / "secrets")
-            updates = b"".join(sealer.key_update() for _ in range(100))
+            updates = b"".join(sealer.key_update() for _ in range(1_000))
             await client.stream.transport_stream.send_all(updates)  # type: ignore[attr-defined]
             assert await client.is_closed()
     (line,) = [line for line in logs if line["event"] == "connection ended"]
