@@ -24,10 +24,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from proxy.auth.verifiers import ITERATIONS, MOST_ITERATIONS, Verifier
+from proxy.auth.verifiers import Verifier
+from proxy.core.sasl.scram import ITERATIONS, MOST_ITERATIONS
 from proxy.text.atomic import write_atomically
 from proxy.text.file import Examined, Form, Section
 from proxy.text.problems import Problem
+from proxy.text.regular import place_of
 from proxy.text.words import wrong
 
 Users = Mapping[str, Mapping[str, Verifier]]
@@ -94,7 +96,7 @@ class UsersFile(Section):
 
 
 def _check(examined: Examined[UsersFile]) -> None:
-    if os.stat(examined.name).st_mode & OTHERS:
+    if os.stat(place_of(examined.name)).st_mode & OTHERS:
         way_out = f"others may read this file; run: chmod 600 {examined.name}"
         examined.note([Problem(examined.name, None, way_out)])
 

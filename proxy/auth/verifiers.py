@@ -21,10 +21,9 @@ from scramp import ScramMechanism
 from scramp.utils import ScramException, saslprep
 
 from proxy.core.sasl.name import LONGEST
+from proxy.core.sasl.scram import ITERATIONS
 
 MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
-ITERATIONS = 4096  # the minimum of RFC 7677, and Kafka's own value
-MOST_ITERATIONS = 16_384  # Kafka's maximum
 SALT_BYTES = 20
 ALIKE = 1_000  # users among whom one is picked; going to one among 160,000 took 1 ms
 HASHES: dict[str, Callable[[bytes], Any]] = {"SCRAM-SHA-256": hashlib.sha256, "SCRAM-SHA-512": hashlib.sha512}

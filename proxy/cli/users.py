@@ -13,7 +13,8 @@ from typing import NoReturn
 import click
 
 from proxy.auth.users import Users, load, save
-from proxy.auth.verifiers import ITERATIONS, MOST_ITERATIONS, verifiers
+from proxy.auth.verifiers import verifiers
+from proxy.core.sasl.scram import ITERATIONS, MOST_ITERATIONS
 from proxy.text.problems import BadFileError
 
 EPILOG = """\b

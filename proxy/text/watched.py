@@ -5,21 +5,38 @@ Rules:
 * `value` is replaced in one step and may be read at any time. The methods may wait for a disk, and are thread-safe.
 * A change shows in the stamp, which is taken before the file is read. While a file is being written, reading waits.
 * Files that belong together, such as a certificate and its key, are watched as one.
+* A process that takes another's place may find a bad file. Then what that process had in force stays in force
+  (`inherited`), until the file changes to a good one.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from proxy.text.problems import BadFileError, Reload
+from proxy.text.regular import open_regular, read_instead
 from proxy.text.scarce import is_scarce
 from proxy.text.stamp import Stamp, settled, stamps
 
 T = TypeVar("T")
+Contents = Mapping[str, bytes]  # by file
+_inherited: ContextVar[Contents] = ContextVar("_inherited")
+
+
+@contextmanager
+def inherited(contents: Contents) -> Iterator[None]:
+    """Within this, a watched file that is bad to begin with has the content that is given here, if there is one."""
+    token = _inherited.set(contents)
+    try:
+        yield
+    finally:
+        _inherited.reset(token)
 
 
 def no_warnings(value: object) -> Iterable[object]:
@@ -32,7 +49,8 @@ class WatchedFile(Generic[T]):
 
     `load` reads the file. It raises ValueError (a BadFileError is one) or OSError if the file cannot be used; the
     constructor passes these on. `warnings` gives the warnings about a value that is used. `files`: these are watched
-    instead of `file`, which is then only a name.
+    instead of `file`, which is then only a name. `valid`: the stamps of the files that gave the value; none for content
+    that was inherited.
     """
 
     def __init__(
@@ -48,8 +66,11 @@ class WatchedFile(Generic[T]):
         self._load, self._warnings = load, warnings
         self._looking = threading.Lock()
         self._untold: Reload | None = None
-        self._seen = self._valid = stamps(self._files)  # stamps of the last reading, and of the one that gave the value
-        self.value = load(self._name)
+        self._seen = self.valid = stamps(self._files)  # stamps of the last reading, and of the one that gave the value
+        try:
+            self.value = load(self._name)
+        except (ValueError, OSError) as error:
+            self.value = self._inherit(error)
 
     def look(self) -> Reload | None:
         """Read the file if it has changed. Returns what there is to report. Raises OSError if descriptors run out."""
@@ -67,7 +88,21 @@ class WatchedFile(Generic[T]):
     def value_at(self, seen: Stamp | None) -> T | None:
         """The value, if it came from the file with this stamp; otherwise None."""
         with self._looking:
-            return self.value if self._valid == (seen,) else None
+            return self.value if self.valid == (seen,) else None
+
+    def contents(self, most: int) -> Mapping[str, bytes | None]:
+        """The contents of the files, from which `value` came. None for each if they cannot be told: the files have
+        changed since, or one has more bytes than `most`.
+        """
+        contents: dict[str, bytes | None] = {}
+        with self._looking, suppress(OSError):
+            before = self.valid
+            for file in self._files:
+                with open_regular(file) as opened:
+                    contents[file] = opened.read(most + 1)
+            if before == stamps(self._files) and all(len(content or b"") <= most for content in contents.values()):
+                return contents
+        return dict.fromkeys(self._files)
 
     def put(self, value: T, written: Stamp) -> None:
         """Put in force a value that was just written to the file, which has this stamp. The next `look` reports it."""
@@ -83,12 +118,25 @@ class WatchedFile(Generic[T]):
         except (ValueError, OSError) as error:
             if isinstance(error, OSError) and is_scarce(error):
                 raise  # the file is not to blame: it is read by the next look
-            problems = error.problems if isinstance(error, BadFileError) else (error,)
-            self._untold = Reload(self._name, False, tuple(map(str, problems)))
+            self._untold = self._refused(error)
             self._seen = now
         else:
             self._take(value, now)
 
     def _take(self, value: T, at: tuple[Stamp | None, ...]) -> None:
         self._untold = Reload(self._name, True, tuple(map(str, self._warnings(value))))
-        self.value, self._seen, self._valid = value, at, at
+        self.value, self._seen, self.valid = value, at, at
+
+    def _inherit(self, error: Exception) -> T:
+        """The value of inherited content, since the file is bad. Raises that error if there is none."""
+        contents = _inherited.get({})
+        if (isinstance(error, OSError) and is_scarce(error)) or not all(file in contents for file in self._files):
+            raise error
+        with read_instead({file: contents[file] for file in self._files}):
+            value = self._load(self._name)
+        self._untold, self.valid = self._refused(error), ()
+        return value
+
+    def _refused(self, error: Exception) -> Reload:
+        problems = error.problems if isinstance(error, BadFileError) else (error,)
+        return Reload(self._name, False, tuple(map(str, problems)))

@@ -19,6 +19,8 @@ from typing import NamedTuple
 from proxy.core.sasl.name import LONGEST, ClaimError, name
 from proxy.core.sasl.plain import OTHER_AUTHORIZATION
 
+ITERATIONS = 4_096  # rounds of hashing: the minimum of RFC 7677, and Kafka's own value; its clients refuse fewer
+MOST_ITERATIONS = 16_384  # Kafka's maximum for a password (KIP-554)
 PROOF = {"SCRAM-SHA-256": 32, "SCRAM-SHA-512": 64}  # bytes
 SASL_NAME = rb"(?:[^\0=,]|=2C|=3D)+"
 NONCE = rb"[\x21-\x2b\x2d-\x7e]+"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.text.regular import open_regular
+from proxy.text.regular import open_regular, place_of, read_instead
 
 
 def test_a_file_is_read(tmp_path: Path) -> None:
@@ -42,3 +42,18 @@ def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
         with pytest.raises(OSError, match="no regular file"):
             open_regular(tmp_path / "pipe")
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_file_may_have_another_content_for_a_while(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"broken")
+    (tmp_path / "other").write_bytes(b"as it is")
+    gone = str(tmp_path / "gone")
+    with read_instead({str(tmp_path / "file"): b"what was in force", gone: b"this too"}):
+        for name, content in (("file", b"what was in force"), ("gone", b"this too"), ("other", b"as it is")):
+            for _ in range(2):
+                with open_regular(tmp_path / name) as opened:
+                    assert opened.read() == content
+        assert os.stat(place_of(gone)).st_mode & 0o777 == 0o600
+    with open_regular(tmp_path / "file") as opened:
+        assert opened.read() == b"broken"
+    assert place_of(gone) == gone

@@ -2,13 +2,15 @@
 
 import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from proxy.text.problems import BadFileError, Problem, Reload
+from proxy.text.regular import open_regular
 from proxy.text.stamp import stamp
-from proxy.text.watched import WatchedFile
+from proxy.text.watched import WatchedFile, inherited
 
 
 def number(file: str) -> int:
@@ -161,3 +163,55 @@ def test_where_descriptors_are_scarce_the_file_is_read_by_the_next_look(file: Pa
     scarce = False
     assert watched.look() == Reload(str(file), True)
     assert watched.value == 4
+
+
+def summed(*files: Path) -> Callable[[str], int]:
+    """A loader of several files: the sum of their numbers."""
+
+    def load(name: str) -> int:
+        total = 0
+        for file in files:
+            with open_regular(file) as opened:
+                total += int(opened.read())
+        return total
+
+    return load
+
+
+def test_a_file_that_is_bad_to_begin_with_has_what_another_process_had_in_force(file: Path) -> None:
+    file.write_text("x")
+    with inherited({str(file): b"7"}):
+        watched = WatchedFile(file, summed(file))
+    assert watched.value == 7
+    assert watched.look() == Reload(str(file), False, ("invalid literal for int() with base 10: b'x'",))
+    assert watched.look() is None
+    assert watched.value_at(stamp(file)) is None
+    written(file, "8")
+    assert watched.look() == Reload(str(file), True, ())
+    assert watched.value == 8
+
+
+def test_a_good_file_has_its_own_content_whatever_was_in_force(file: Path) -> None:
+    with inherited({str(file): b"7"}):
+        assert WatchedFile(file, summed(file)).value == 2
+
+
+def test_nothing_is_inherited_by_halves_or_later(file: Path) -> None:
+    file.write_text("x")
+    other = file.with_name("other")
+    with inherited({str(file): b"7"}), pytest.raises(OSError, match="other"):
+        WatchedFile("both", summed(other, file), files=[str(other), str(file)])
+    with pytest.raises(ValueError, match="invalid literal"):
+        WatchedFile(file, summed(file))
+
+
+def test_the_contents_of_files_are_told_only_while_they_are_in_force(file: Path) -> None:
+    watched = WatchedFile(file, summed(file))
+    assert watched.contents(1) == {str(file): b"2"}
+    assert watched.contents(0) == {str(file): None}
+    written(file, "x")
+    assert watched.contents(1) == {str(file): None}
+    watched.look()
+    assert watched.contents(1) == {str(file): None}
+    file.unlink()
+    assert watched.contents(1) == {str(file): None}
