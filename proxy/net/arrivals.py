@@ -112,8 +112,9 @@ class Arrivals:
                 newcomer.welcomed, newcomer.client, newcomer.broker_id = welcomed, welcomed.socket, welcomed.broker_id
             principal, seconds = None if welcomed is None else welcomed.principal, self._worker.limits.dial
             later = here.introduce_later
-            reached = await self._reaching.reach(upstream, newcomer.broker_id, principal, seconds, later=later)
-            newcomer.broker, introduced = reached
+            newcomer.broker, introduced = await self._reaching.reach(
+                upstream, newcomer.client, newcomer.broker_id, principal, seconds, later=later
+            )
         except UnreachableError as error:
             newcomer.why = f"broker unreachable: {error}"
             counters.failed_dial += not error.stalled

@@ -7,6 +7,7 @@ Rules:
 
 from __future__ import annotations
 
+import re
 import secrets
 import struct
 from contextlib import suppress
@@ -23,6 +24,7 @@ from proxy.protocol.schema import Request, Response
 from proxy.protocol.slices import Sliced
 
 CLIENT_ID = "doorkeeper"
+MARK = re.compile(f"{CLIENT_ID}-[0-9a-f]{{16}}")
 SIZE = struct.Struct(">i")
 LARGEST = 32 << 20  # bytes of an answer: brokers before 0.10 name all topics where they are asked for brokers
 ELEMENTS = 300_000  # of an answer
@@ -33,6 +35,11 @@ T = TypeVar("T")
 def new_mark() -> str:
     """A client id that no other proxy has. `loops.py` says what it is for."""
     return f"{CLIENT_ID}-{secrets.token_hex(8)}"
+
+
+def is_mark(client_id: str | None) -> bool:
+    """Is this the mark of a proxy?"""
+    return client_id is not None and MARK.fullmatch(client_id) is not None
 
 
 class EndedError(Exception):

@@ -102,17 +102,27 @@ async def newest_metadata(
     tls: BrokerTls | None = None,
     loops: Loops | None = None,
     via: Via = DIRECTLY,
+    *,
+    old: bool = True,
 ) -> int:
-    """The newest Metadata version of broker and codec. Raises UnreachableError, ProtocolError, TlsError."""
+    """The newest Metadata version of broker and codec. Raises UnreachableError, ProtocolError, TlsError.
+
+    `old`: a broker that does not answer is older than ApiVersions.
+    """
     mark = loops.mark if loops else CLIENT_ID
     async with await dial(endpoint, seconds, tls, loops.check if loops else None, via) as stream:
-        with trio.move_on_after(min(seconds, SILENCE)):
+        within = min(seconds, SILENCE)
+        with trio.move_on_after(within):
             try:
                 answer = await ask(stream, ApiVersionsRequest(), 0, ApiVersionsResponse, client_id=mark)
             except EndedError:
-                return 0
+                if old:
+                    return 0
+                raise UnreachableError(endpoint, "closed the connection instead of answering ApiVersions") from None
             if loops is not None and answer.error_code == LOOP:
                 raise loops.found(endpoint)
             newest = {known.api_key: known.max_version for known in answer.api_keys}
             return min(newest.get(METADATA.key, 0), METADATA.newest)
-    return 0
+    if old:
+        return 0
+    raise UnreachableError(endpoint, f"no answer to ApiVersions within {within:g} s", stalled=True)

@@ -2,28 +2,29 @@
 
 Rules:
 * It comes first on the connection, and must end within the dial timeout.
-* The broker's API versions are asked for first. A broker allows that once before authentication.
-* Proofs of SCRAM are made one at a time, in a thread. The loop goes on meanwhile.
+* The broker's API versions are asked for first. A broker allows that once before authentication. The question has a
+  mark, so that it is recognized if it comes back (`loops.py`).
+* What takes long to compute is computed in a thread.
 * A broker that refuses us is an `UnreachableError` with its address and its words.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import trio
 
-from proxy.auth.identity import Identities, Identity, IntroductionError, Versions, introduce
-from proxy.core.decisions import Ask, Call
-from proxy.core.driving import StepDriver
+from plugins.api_versions import LOOP
+from proxy.auth.identity import Identities, Identity, Versions, introduce
+from proxy.auth.speakers import IntroductionError
+from proxy.core.decisions import Call
 from proxy.core.topology import Endpoint
-from proxy.net.asking import EndedError, ask
+from proxy.net.asking import CLIENT_ID, EndedError, ask
 from proxy.net.dial import UnreachableError
+from proxy.net.loops import COMES_BACK, LoopError
 from proxy.net.tls.sayings import TlsError
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from proxy.protocol.problem import ProtocolError
-
-PROOFS = trio.CapacityLimiter(1)
 
 
 class Introduced(NamedTuple):
@@ -35,15 +36,26 @@ class Introduced(NamedTuple):
 
 
 async def introduce_on(
-    stream: trio.abc.Stream, endpoint: Endpoint, identities: Identities, principal: str | None, seconds: float
+    stream: trio.abc.Stream,
+    endpoint: Endpoint,
+    identities: Identities,
+    principal: str | None,
+    seconds: float,
+    mark: str = CLIENT_ID,
+    hashing: trio.CapacityLimiter | None = None,
 ) -> Introduced:
-    """Authenticate on a connection for this client. Raises UnreachableError."""
+    """Authenticate on a connection for this client. `hashing` has the threads for it.
+
+    Raises UnreachableError; LoopError if our question, with this mark, came back to the Doorkeeper whose mark it is.
+    """
     try:
         with trio.fail_after(seconds):
             identity = identities.of(principal)
-            known = await ask(stream, ApiVersionsRequest(), 0, ApiVersionsResponse, "api_keys")
+            known = await ask(stream, ApiVersionsRequest(), 0, ApiVersionsResponse, client_id=mark)
+            if known.error_code == LOOP:
+                raise LoopError(endpoint, COMES_BACK)
             versions = {api.api_key: (api.min_version, api.max_version) for api in known.api_keys}
-            return Introduced(identity, versions, await _introduce(stream, identity, versions))
+            return Introduced(identity, versions, await _introduce(stream, identity, versions, hashing))
     except IntroductionError as error:
         raise UnreachableError(endpoint, str(error)) from None
     except EndedError:
@@ -57,19 +69,20 @@ async def introduce_on(
         raise UnreachableError(endpoint, why, stalled=True) from None
 
 
-async def _introduce(stream: trio.abc.Stream, identity: Identity, versions: Versions) -> float | None:
-    driver = StepDriver(introduce(identity, versions))
-    while driver.advance():
+async def _introduce(
+    stream: trio.abc.Stream, identity: Identity, versions: Versions, hashing: trio.CapacityLimiter | None
+) -> float | None:
+    steps = introduce(identity, versions)
+    step = next(steps)
+    while True:
+        answer: object
+        if isinstance(step, Call):
+            answer = await trio.to_thread.run_sync(step.work, limiter=hashing)
+        else:
+            assert step.version is not None
+            answer = await ask(stream, step.request, step.version, step.request.api.response)
         try:
-            driver.give(await _taken(stream, driver.step))
-        except Exception as error:
-            driver.throw(error)
-    return driver.result
-
-
-async def _taken(stream: trio.abc.Stream, step: object) -> Any:
-    if isinstance(step, Call):
-        return await trio.to_thread.run_sync(step.work, limiter=PROOFS)
-    assert isinstance(step, Ask)
-    assert step.version is not None
-    return await ask(stream, step.request, step.version, step.request.api.response)
+            step = steps.send(answer)
+        except StopIteration as done:
+            lifetime: float | None = done.value
+            return lifetime

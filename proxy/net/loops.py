@@ -11,6 +11,8 @@ Rules:
 * The check does not see through a forwarded port or another Doorkeeper. So all requests of the proxy itself carry a
   mark: its client id, with a random number in it. Doorkeepers pass it on. A listener that receives its own mark answers
   with an error that no broker gives there (`plugins/api_versions.py`), and the error travels back.
+* Where the proxy authenticates to brokers, it first looks who asks (`marked.py`). It introduces itself with the mark of
+  the Doorkeeper that asks, or with its own: so the mark travels on before there is a link.
 * Requests of clients are neither marked nor changed.
 * All workers of a proxy share the number, since they share their ports.
 """
@@ -32,6 +34,7 @@ from proxy.net.tasks import Tasks
 
 log = structlog.get_logger()
 
+COMES_BACK = "what is sent there comes back to this proxy"
 ANY_PORT = 9  # nothing is sent to it
 WAY_OUT = "give the broker an address of its own in its advertised.listeners, or correct bootstrap or via"
 
@@ -63,7 +66,7 @@ class Loops:
             if leads_back:
                 raise self.found(endpoint, f"it is a port of listener {listener.name} of this proxy")
 
-    def found(self, endpoint: Endpoint, why: str = "what is sent there comes back to this proxy") -> LoopError:
+    def found(self, endpoint: Endpoint, why: str = COMES_BACK) -> LoopError:
         """Log and count an address that leads back here. Returns the error."""
         self._tasks.counters.loops += 1
         told = {"cluster": self._cluster, "at": str(endpoint), "why": why, "way_out": WAY_OUT}

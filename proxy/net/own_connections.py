@@ -18,6 +18,7 @@ from plugins.api_versions import LOOP
 from proxy.core.topology import Endpoint
 from proxy.net.asking import CLIENT_ID, EndedError, ask
 from proxy.net.dial import UnreachableError
+from proxy.net.loops import COMES_BACK, LoopError
 from proxy.net.tls.sayings import TlsError
 from proxy.net.upstream import Upstream
 from proxy.protocol.api import Api
@@ -51,7 +52,7 @@ class OwnConnection:
         try:
             answer = await begun.ask(ApiVersionsRequest(), 0, ApiVersionsResponse, client_id=upstream.mark)
             if answer.error_code == LOOP:
-                raise UnreachableError(endpoint, "what is sent there comes back to this proxy")
+                raise LoopError(endpoint, COMES_BACK)
         except BaseException:
             await begun.close()
             raise

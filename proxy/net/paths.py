@@ -10,7 +10,8 @@ Rules:
   without an answer.
 * An address that leads back is not dialled for half a minute. Links that are already part of the loop end with it: the
   last one is refused, which ends the one before it, and so on.
-* Any other answer, silence, or a closed connection (as of brokers before 0.10) is no loop.
+* Any other answer is none, nor is silence or a closed connection, as of brokers before 0.10. But where the proxy
+  authenticates to brokers, none is that old. There silence is no answer: a loop may be silent until it has grown.
 """
 
 from __future__ import annotations

@@ -4,20 +4,25 @@ Rules:
 * A client at the bootstrap port may be served by any broker. If one fails, the next is tried while there is time.
 * Any response may give a broker's address, and is believed. If nobody answers there, the address from discovery is
   tried. A response may be wrong, and until the next discovery all clients would be sent to that address.
+* If brokers want to know us, it is first looked whether the client is a Doorkeeper that asks for loops (`marked.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 
 import trio
 
 from proxy.core.topology import Endpoint, Topology
 from proxy.net.dial import UnreachableError
 from proxy.net.introductions import Introduced
+from proxy.net.loops import COMES_BACK, LoopError
+from proxy.net.marked import answer_loop, mark_of
 from proxy.net.outgoing import AnySocket
 from proxy.net.upstream import Upstream
 
+Introduce = Callable[[AnySocket, Endpoint], Awaitable[Introduced | None]]
 HEARSAY = 1.0  # seconds within which all workers know of a broker that one learned of; a thousandth of that is usual
 
 
@@ -29,7 +34,14 @@ class Reaching:
         self._waiting = waiting
 
     async def reach(
-        self, upstream: Upstream, broker_id: int | None, principal: str | None, seconds: float, *, later: bool
+        self,
+        upstream: Upstream,
+        client: AnySocket,
+        broker_id: int | None,
+        principal: str | None,
+        seconds: float,
+        *,
+        later: bool,
     ) -> tuple[AnySocket, Introduced | None]:
         """A connection to that broker, or (None) to any, within so many seconds. Raises UnreachableError.
 
@@ -38,27 +50,19 @@ class Reaching:
         candidates: Iterable[Endpoint] = upstream.anybody()
         if broker_id is not None:
             candidates = await self._places(upstream, broker_id)
-        until = trio.current_time() + seconds
-        failed: UnreachableError | None = None
-        for endpoint in candidates:
-            try:
-                connected = await upstream.connect(endpoint, until)
-            except UnreachableError as error:
-                failed = failed or error
-                continue
-            try:
-                return connected, None if later else await upstream.introduce(connected, endpoint, principal)
-            except UnreachableError as error:
-                failed = failed or error
-                connected.close()
-            except BaseException:  # the proxy is about to end
-                connected.close()
-                raise
-        assert failed is not None, "a cluster has bootstrap addresses"
+        if later or upstream.identities is None:
+            return await _first(upstream, candidates, seconds, _nobody)
+        mark = await mark_of(client)
         try:
-            raise failed
-        finally:
-            del failed  # its traceback refers to this frame
+            if mark == upstream.mark:
+                raise LoopError(next(iter(candidates)), COMES_BACK)
+            return await _first(
+                upstream, candidates, seconds, partial(upstream.introduce, principal=principal, mark=mark)
+            )
+        except LoopError:
+            if mark is not None:
+                answer_loop(client)
+            raise
 
     async def _places(self, upstream: Upstream, broker_id: int) -> Iterable[Endpoint]:
         """The addresses of a broker: the newest one, and the one from discovery, if a response to a client changed it
@@ -74,3 +78,34 @@ class Reaching:
             raise UnreachableError(self._topology.place(broker_id), "no such broker was ever seen")
         told = self._topology.brokers[broker_id].real
         return dict.fromkeys((told, upstream.brokers.get(broker_id, told)))
+
+
+async def _nobody(connected: AnySocket, endpoint: Endpoint) -> None:
+    """The broker is not told now who we are."""
+
+
+async def _first(
+    upstream: Upstream, candidates: Iterable[Endpoint], seconds: float, introduce: Introduce
+) -> tuple[AnySocket, Introduced | None]:
+    """A connection to the first of these that can be reached. Raises UnreachableError."""
+    until = trio.current_time() + seconds
+    failed: UnreachableError | None = None
+    for endpoint in candidates:
+        try:
+            connected = await upstream.connect(endpoint, until)
+        except UnreachableError as error:
+            failed = failed or error
+            continue
+        try:
+            return connected, await introduce(connected, endpoint)
+        except UnreachableError as error:
+            failed = failed or error
+            connected.close()
+        except BaseException:  # the proxy is about to end
+            connected.close()
+            raise
+    assert failed is not None, "a cluster has bootstrap addresses"
+    try:
+        raise failed
+    finally:
+        del failed  # its traceback refers to this frame

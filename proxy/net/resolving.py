@@ -4,13 +4,18 @@ A lookup may hang for as long as the system likes, and cannot be cancelled. trio
 of one cluster whose name hangs would use up all of them, so that other clusters and reads of files would wait.
 
 Rules:
-* Simultaneous requests for the same name share one lookup, and wait as long as dialling may take.
-* One name uses at most two threads, all names together 64. Nothing else uses these.
+* Each cluster has its own threads: 8, of which one name uses at most two. A cluster may name as many brokers as it
+  likes, and the lookups of other clusters do not wait for its own. Nothing else uses these threads.
+* trio asks without saying for whom. So each task that dials says it before (`look_up_for`).
+* Simultaneous requests of a cluster for the same name share one lookup, and wait as long as dialling may take.
+* A lookup that has no thread yet is forgotten when nobody waits for it any more.
 """
 
 from __future__ import annotations
 
+import math
 import socket
+from contextvars import ContextVar
 from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
@@ -18,7 +23,10 @@ from weakref import WeakValueDictionary
 import trio
 
 OF_ONE_NAME = 2
-OF_ALL = 64
+OF_ONE_CLUSTER = 8
+
+_cluster: ContextVar[str] = ContextVar("_cluster", default="")  # for which the current task dials
+look_up_for = _cluster.set
 
 
 class Lookup:
@@ -28,42 +36,59 @@ class Lookup:
         self.done = trio.Event()
         self.found: list[Any] = []
         self.failed: Exception | None = None
+        self.waiting = 0  # callers
+        self.begun = False  # it has a thread
+        self.scope = trio.CancelScope()
 
 
 class Resolver(trio.abc.HostnameResolver):
     """The resolver that trio asks for the addresses of names. trio parses numeric addresses itself."""
 
     def __init__(self) -> None:
-        self._all = trio.CapacityLimiter(OF_ALL)
-        self._names: WeakValueDictionary[object, trio.CapacityLimiter] = WeakValueDictionary()
-        self._under_way: dict[tuple[object, ...], Lookup] = {}
+        self._threads = trio.CapacityLimiter(math.inf)  # bounded by the limiters of names and clusters
+        self._limiters: WeakValueDictionary[object, trio.CapacityLimiter] = WeakValueDictionary()
+        self._under_way: dict[tuple[Any, ...], Lookup] = {}
 
     async def getaddrinfo(self, host: Any, port: Any, *how: int) -> list[Any]:
         """The addresses of a name. Raises OSError."""
-        asked = (host, port, *how)
+        asked = (_cluster.get(), host, port, *how)
         lookup = self._under_way.get(asked)
         if lookup is None:
             lookup = self._under_way[asked] = Lookup()
             # A system task, since the lookup's thread goes on even if its first caller is cancelled.
-            trio.lowlevel.spawn_system_task(self._look_up, lookup, asked)
-        await lookup.done.wait()
+            trio.lowlevel.spawn_system_task(self._look_up, lookup, *asked)
+        lookup.waiting += 1
+        try:
+            await lookup.done.wait()
+        finally:
+            lookup.waiting -= 1
+            if not lookup.waiting and not lookup.begun and not lookup.done.is_set():
+                del self._under_way[asked]
+                lookup.scope.cancel()
         if lookup.failed is not None:
             raise type(lookup.failed)(*lookup.failed.args)
         return lookup.found
 
-    async def _look_up(self, lookup: Lookup, asked: tuple[Any, ...]) -> None:
-        limiter = self._names.get(asked[0])
-        if limiter is None:
-            limiter = self._names[asked[0]] = trio.CapacityLimiter(OF_ONE_NAME)
+    async def _look_up(self, lookup: Lookup, cluster: str, *asked: Any) -> None:
         look = partial(socket.getaddrinfo, *asked)
+        of_name, of_cluster = self._limiter(OF_ONE_NAME, cluster, asked[0]), self._limiter(OF_ONE_CLUSTER, cluster)
         try:
-            async with limiter:
-                lookup.found = await trio.to_thread.run_sync(look, abandon_on_cancel=True, limiter=self._all)
+            with lookup.scope:
+                async with of_name, of_cluster:
+                    lookup.begun = True
+                    lookup.found = await trio.to_thread.run_sync(look, abandon_on_cancel=True, limiter=self._threads)
         except Exception as error:  # the error belongs to the callers, whatever it is
             lookup.failed = error
         finally:
-            del self._under_way[asked]
             lookup.done.set()
+            if self._under_way.get((cluster, *asked)) is lookup:
+                del self._under_way[cluster, *asked]
+
+    def _limiter(self, most: int, *whose: object) -> trio.CapacityLimiter:
+        limiter = self._limiters.get(whose)
+        if limiter is None:
+            limiter = self._limiters[whose] = trio.CapacityLimiter(most)
+        return limiter
 
     async def getnameinfo(self, sockaddr: Any, flags: int) -> tuple[str, str]:
         """The name of an address, which is never needed here."""

@@ -28,6 +28,7 @@ from proxy.net.introductions import Introduced, introduce_on
 from proxy.net.loops import Loops
 from proxy.net.outgoing import AnySocket
 from proxy.net.paths import Paths, Start
+from proxy.net.resolving import look_up_for
 from proxy.net.time_slices import TimeSlice
 from proxy.net.tls.brokers import BrokerTls
 from proxy.net.tls.sayings import TlsError
@@ -74,6 +75,7 @@ class Upstream:
         self._loops, self._via = loops, via
         self._paths = Paths(self._ask_through, start) if start is not None else None
         self._asked = trio.Event()
+        self._hashing = trio.CapacityLimiter(1)  # one thread, so that no other cluster waits for it
         self._turn = 0
         self._reserved = False  # the brokers require authentication that we do not have
 
@@ -91,6 +93,7 @@ class Upstream:
 
     async def watch(self) -> None:
         """Discover until cancelled."""
+        look_up_for(self.name)
         failures = 0
         while True:
             self._asked = trio.Event()
@@ -109,6 +112,7 @@ class Upstream:
 
     async def connect(self, endpoint: Endpoint, until: float) -> AnySocket:
         """A connection for a client. Raises UnreachableError."""
+        look_up_for(self.name)
         return await connect(endpoint, max(0.0, until - trio.current_time()), self.tls, self._check, self._via)
 
     async def _check(self, endpoint: Endpoint, until: float) -> None:
@@ -120,14 +124,22 @@ class Upstream:
 
     async def _ask_through(self, endpoint: Endpoint) -> None:
         """Ask the process at this address. Does the question come back to us? Raises UnreachableError."""
+        look_up_for(self.name)
         with suppress(ProtocolError, TlsError):  # it is no broker, but no loop either
-            await newest_metadata(endpoint, self.seconds, self.tls, self._loops, self._via)
+            old = self.identities is None  # brokers before 0.10 could not authenticate us
+            await newest_metadata(endpoint, self.seconds, self.tls, self._loops, self._via, old=old)
 
-    async def introduce(self, connected: AnySocket, endpoint: Endpoint, principal: str | None) -> Introduced | None:
-        """Say on a fresh connection who we are for this client, if they want to know. Raises UnreachableError."""
+    async def introduce(
+        self, connected: AnySocket, endpoint: Endpoint, principal: str | None, mark: str | None = None
+    ) -> Introduced | None:
+        """Say on a fresh connection who we are for this client, if they want to know. Raises UnreachableError.
+
+        `mark`: that of the Doorkeeper that this client is.
+        """
         if self.identities is None:
             return None
-        return await introduce_on(BrokerStream(connected), endpoint, self.identities, principal, self.seconds)
+        stream, mark = BrokerStream(connected), mark or self.mark
+        return await introduce_on(stream, endpoint, self.identities, principal, self.seconds, mark, self._hashing)
 
     @property
     def mark(self) -> str:
@@ -136,6 +148,7 @@ class Upstream:
 
     async def dial_ourselves(self, endpoint: Endpoint) -> tuple[BrokerStream, float | None]:
         """A connection on which a broker knows us, and for how many seconds it does. Raises UnreachableError."""
+        look_up_for(self.name)
         check = None if self._loops is None else self._loops.check
         stream = await dial(endpoint, self.seconds, self.tls, check, self._via)
         try:

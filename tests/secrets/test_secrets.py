@@ -25,7 +25,8 @@ import httpx
 import pytest
 import trio
 
-from proxy.auth.identity import Password, Speaker
+from proxy.auth.identity import Password
+from proxy.auth.speakers import Speaker
 from proxy.auth.users import save
 from proxy.auth.verifiers import verifiers
 from proxy.config.load import examine_text

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from proxy.auth.identity import Identities, IntroductionError, Password, introduce, introduce_later, keep_up
+from proxy.auth.identity import Identities, Password, introduce, introduce_later, keep_up
 from proxy.auth.passwords import PlainExchange, ScramExchange
+from proxy.auth.speakers import IntroductionError
 from proxy.auth.verifiers import verifiers
 from proxy.core.commands import Close, PauseClient, ResumeClient, ToBroker, ToClient, Wake
 from proxy.core.context import Connection, Context
@@ -37,13 +38,15 @@ def broker(identity: Password, lifetime: int = 0, agreed: int = 0) -> float | No
     if identity.mechanism != "PLAIN":
         server = ScramExchange(lambda: USERS, identity.mechanism, False)
     steps = introduce(identity, VERSIONS)
-    question = next(steps)
+    next(steps)
     answer: Any = SaslHandshakeResponse(error_code=agreed, mechanisms=["PLAIN"])
     try:
         while True:
             question = steps.send(answer)
             if isinstance(question, Call):
-                question = steps.send(question.work())
+                assert question.apart, "it would have others wait"
+                answer = question.work()
+                continue
             assert isinstance(question, Ask)
             assert isinstance(question.request, SaslAuthenticateRequest)
             outcome = step(server, bytes(question.request.auth_bytes))
@@ -76,26 +79,6 @@ def test_a_mechanism_that_the_broker_does_not_speak_is_said() -> None:
         broker(PLAIN, agreed=ErrorCode.UNSUPPORTED_SASL_MECHANISM)
     with pytest.raises(IntroductionError, match="refused SASL: ILLEGAL_SASL_STATE"):
         broker(PLAIN, agreed=ErrorCode.ILLEGAL_SASL_STATE)
-
-
-@pytest.mark.parametrize("final", [b"v=AAAA", b"", b"\xff", b"e=other-error"])
-def test_a_broker_that_cannot_prove_itself_is_refused(final: bytes) -> None:
-    server = ScramExchange(lambda: USERS, "SCRAM-SHA-256", False)
-    speaker = Password("SCRAM-SHA-256", "doorkeeper", "dk-secret").speak()
-    first = server.step(speaker.first())
-    assert isinstance(first, Challenge)
-    proof = speaker.answer(first.token)
-    assert isinstance(proof, Call)
-    assert proof.work()
-    with pytest.raises(IntroductionError, match="could not prove"):
-        speaker.answer(final)
-
-
-def test_a_broker_that_wants_a_password_hashed_very_often_is_refused() -> None:
-    speaker = Password("SCRAM-SHA-256", "doorkeeper", "dk-secret").speak()
-    nonce = speaker.first().partition(b",r=")[2]
-    with pytest.raises(IntroductionError, match="wants our password hashed 10,000,000 times"):
-        speaker.answer(b"r=%bx,s=QUFBQUFBQUFBQUFBQUFBQQ==,i=10000000" % nonce)
 
 
 def test_nothing_secret_is_shown() -> None:

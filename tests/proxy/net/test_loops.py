@@ -15,7 +15,11 @@ from proxy.config import Config
 from proxy.core.topology import Endpoint
 from proxy.net.gateway import Gateway
 from proxy.net.loops import is_here
+from proxy.protocol.api import SASL_AUTHENTICATE, SASL_HANDSHAKE
 from proxy.protocol.header import request_frame
+from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateResponse
+from proxy.protocol.messages.sasl_handshake import SaslHandshakeResponse
+from proxy.protocol.schema import Response
 from tests.proxy.net.canary import beside, serving_both
 from tests.proxy.net.scripted import HEARTBEAT_REQUEST, LOOPBACK, PATIENCE, Broker, connected, port_of
 from tests.real.ports import free_block
@@ -184,8 +188,33 @@ async def relaying(port: int) -> AsyncIterator[Endpoint]:
         nursery.cancel_scope.cancel()
 
 
-async def test_a_forwarded_port_that_leads_back_is_noticed_by_the_mark(broker: Broker, canary: Broker) -> None:
+class Knowing(Broker):
+    """Takes anybody who authenticates."""
+
+    def _answer(self, key: int, frame: bytes) -> Response:
+        if key == SASL_HANDSHAKE.key:
+            return SaslHandshakeResponse(error_code=0, mechanisms=["PLAIN"])
+        if key == SASL_AUTHENTICATE.key:
+            return SaslAuthenticateResponse(error_code=0, error_message=None, auth_bytes=b"")
+        return super()._answer(key, frame)
+
+
+def authenticating(config: Config) -> Config:
+    """The same, where the proxy authenticates to the brokers of the cluster."""
+    whole = config.model_dump(exclude_unset=True)
+    whole["clusters"]["main"]["sasl"] = {"mechanism": "PLAIN", "username": "doorkeeper", "password": "dk-secret"}
+    return Config.model_validate(whole)
+
+
+@pytest.mark.parametrize("authenticates", [False, True], ids=["", "that authenticates"])
+async def test_a_forwarded_port_that_leads_back_is_noticed_by_the_mark(
+    nursery: trio.Nursery, canary: Broker, authenticates: bool
+) -> None:
+    broker = Knowing()
+    await nursery.start(broker.serve)
     config = beside(broker.endpoint, canary)
+    if authenticates:
+        config = authenticating(config)
     with capture_logs() as logs:
         async with relaying(port_of(config, 2)) as forwarded:
             broker.told = {1: broker.endpoint, 2: forwarded}
@@ -206,11 +235,18 @@ async def settled(*gateways: Gateway, clients: int = 1) -> None:
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["from the start", "later"])
-async def test_two_proxies_in_a_ring_notice_it(nursery: trio.Nursery, canary: Broker, late: bool) -> None:
-    ones, others, behind = Broker(), Broker(), Broker(node_id=2)
+@pytest.mark.parametrize("authenticate", [0, 1, 2], ids=["", "one authenticates", "both authenticate"])
+async def test_two_proxies_in_a_ring_notice_it(
+    nursery: trio.Nursery, canary: Broker, late: bool, authenticate: int
+) -> None:
+    ones, others, behind = Knowing(), Knowing(), Knowing(node_id=2)
     for each in (ones, others, behind):
         await nursery.start(each.serve)
     one, other = beside(ones.endpoint, canary), beside(others.endpoint, canary)
+    if authenticate:
+        one = authenticating(one)
+    if authenticate == 2:
+        other = authenticating(other)
     ones.told = {1: ones.endpoint, 2: Endpoint(LOOPBACK, port_of(other, 2))}
     others.told = {1: others.endpoint, 2: behind.endpoint if late else Endpoint(LOOPBACK, port_of(one, 2))}
     with capture_logs() as logs:

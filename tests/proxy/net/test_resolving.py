@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 import trio
 
-from proxy.net.resolving import OF_ONE_NAME, Resolver
+from proxy.net.resolving import OF_ONE_CLUSTER, OF_ONE_NAME, Resolver, look_up_for
 from tests.proxy.net.scripted import PATIENCE
 
 ANSWER = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("10.0.0.1", 9092))]
@@ -60,6 +60,41 @@ async def test_a_name_that_hangs_takes_few_threads_and_no_other_waits(system: Sy
     system.let_go.set()
     with trio.fail_after(PATIENCE):
         assert await resolver.getaddrinfo(b"hangs.example", 9092, 0, socket.SOCK_STREAM) == ANSWER
+
+
+async def hang(nursery: trio.Nursery, system: System, resolver: Resolver, cluster: str) -> None:
+    """Have a cluster look up very many names that hang."""
+
+    async def look_up(name: bytes) -> None:
+        look_up_for(cluster)
+        await resolver.getaddrinfo(name, 9092, 0, socket.SOCK_STREAM)
+
+    for number in range(500):
+        nursery.start_soon(look_up, b"hangs-%d.example" % number)
+    nursery.start_soon(look_up, b"kafka.example")
+    with trio.fail_after(PATIENCE):
+        while system.hanging < OF_ONE_CLUSTER:
+            await trio.lowlevel.checkpoint()
+
+
+async def test_a_cluster_whose_names_hang_has_no_other_cluster_wait(nursery: trio.Nursery, system: System) -> None:
+    resolver = Resolver()
+    await hang(nursery, system, resolver, "bad")
+    look_up_for("good")
+    with trio.fail_after(PATIENCE):
+        assert await resolver.getaddrinfo(b"kafka.example", 9092, 0, socket.SOCK_STREAM) == ANSWER
+    assert system.hanging == OF_ONE_CLUSTER
+
+
+async def test_a_lookup_that_nobody_waits_for_any_more_is_not_begun(system: System) -> None:
+    resolver = Resolver()
+    async with trio.open_nursery() as nursery:
+        await hang(nursery, system, resolver, "")
+        nursery.cancel_scope.cancel()
+    system.let_go.set()
+    with trio.fail_after(PATIENCE):
+        assert await resolver.getaddrinfo(b"hangs-499.example", 9092, 0, socket.SOCK_STREAM) == ANSWER
+    assert system.asked == OF_ONE_CLUSTER + 1
 
 
 async def test_who_wants_the_same_at_once_asks_once(system: System) -> None:
