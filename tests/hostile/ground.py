@@ -57,6 +57,7 @@ class Setting:
     workers: int = 1
     alone: bool = False
     waits: bool = False  # some of its clusters never answer, so the proxy never logs `listening`
+    startup: str = ""  # Python code that the proxy's processes run when they start
     log: Callable[[Path], int] | None = None  # opens a descriptor for the log, instead of a file
 
 
@@ -120,7 +121,10 @@ class Ground:
         log = self.folder / "log"
         to = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND) if self.setting.log is None else self.setting.log(log)
         command = [sys.executable, "-m", "proxy", "run", str(self.file), "--log", "json"]
-        self.proxy = subprocess.Popen(command, stdout=to, stderr=to, cwd=ROOT, start_new_session=True)
+        if self.setting.startup:
+            (self.folder / "sitecustomize.py").write_text(self.setting.startup)  # Python imports it at its start
+        environment = os.environ | {"PYTHONPATH": str(self.folder)} if self.setting.startup else None
+        self.proxy = subprocess.Popen(command, stdout=to, stderr=to, cwd=ROOT, start_new_session=True, env=environment)
         os.close(to)
         self.watch = Watch(self.proxy.pid, log)
         places = [(HOST, self.port(node=None)), (HOST, self.port(node=canary.NODE))]

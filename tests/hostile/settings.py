@@ -23,21 +23,21 @@ CLUSTERS = 100
 SEALED_NAMES = ("kafka.example", "broker-1.kafka.example", "broker-2.kafka.example")
 
 
-def _rules(ground: Ground, managed: bool = True) -> dict[str, Any]:
+def ruled(ground: Ground, managed: bool = True) -> dict[str, Any]:
     (ground.folder / "acl.yaml").write_text(RULES)
     return {"plugins": [{"acl": {"rules": "acl.yaml", "managed": managed}}]}
 
 
-def _clusters(ground: Ground, many: int = CLUSTERS) -> dict[str, Any]:
+def clusters(ground: Ground, many: int = CLUSTERS) -> dict[str, Any]:
     """One cluster with one scripted broker for each case, so that no case sees the effects of another."""
-    clusters: dict[str, Any] = {}
+    made: dict[str, Any] = {}
     listeners: dict[str, Any] = {}
     for n in range(many):
         name, stage = f"cluster-{n}", Stage()
         ground.unused.append((name, stage))
-        clusters[name] = {"bootstrap": [f"{REAL}:{stage.port}"]}
+        made[name] = {"bootstrap": [f"{REAL}:{stage.port}"]}
         listeners |= ground.listener(name, name)
-    return {"clusters": clusters, "listeners": listeners, **_rules(ground)}
+    return {"clusters": made, "listeners": listeners, **ruled(ground)}
 
 
 STARTING: dict[str, Play] = {
@@ -54,7 +54,7 @@ STARTING: dict[str, Play] = {
 
 def _starts(ground: Ground) -> dict[str, Any]:
     """Clusters whose only broker is hostile from the proxy's start on."""
-    both = _clusters(ground, len(STARTING))
+    both = clusters(ground, len(STARTING))
     for (_, stage), play in zip(ground.unused, STARTING.values(), strict=True):
         stage.play = play
     both["clusters"]["nowhere"] = {"bootstrap": ["no-such-host.invalid:9092"]}
@@ -72,7 +72,7 @@ def _users(ground: Ground) -> dict[str, Any]:
         "oauthbearer": {"jwks": "keys.json", "audience": "kafka"},
     }
     passed = ground.listener("passed")
-    return {"listeners": {"clients": {"sasl": sasl}, **passed}, **_rules(ground)}
+    return {"listeners": {"clients": {"sasl": sasl}, **passed}, **ruled(ground)}
 
 
 def _sessions(ground: Ground) -> dict[str, Any]:
@@ -92,7 +92,7 @@ def _sealed(ground: Ground) -> dict[str, Any]:
     mutual = ground.listener("mutual", tls={**server, "client_auth": "required", "ca": "ca.pem"})
     hosts = {**server, "hosts": "broker-{id}.kafka.example"}
     named = ground.listener("named", advertise="kafka.example", tls=hosts)
-    return {"listeners": {"clients": {"tls": server}, **mutual, **named}, **_rules(ground)}
+    return {"listeners": {"clients": {"tls": server}, **mutual, **named}, **ruled(ground)}
 
 
 JOURNAL, FAULTS = "journal", "faults.yaml"
@@ -109,7 +109,7 @@ def _little_memory(ground: Ground) -> dict[str, Any]:
 
 
 def _audited(ground: Ground) -> dict[str, Any]:
-    return {"plugins": [*_rules(ground)["plugins"], {"audit": {"journal": JOURNAL}}]}
+    return {"plugins": [*ruled(ground)["plugins"], {"audit": {"journal": JOURNAL}}]}
 
 
 VICTIM = "a file of somebody else"
@@ -127,7 +127,7 @@ def _required(ground: Ground) -> dict[str, Any]:
     places[3].mkdir()
     places[4].write_text("no frames")
     required = {"journal": JOURNAL, "policy": "required", "patience": "1s"}
-    return {"plugins": [*_rules(ground)["plugins"], {"audit": required}]}
+    return {"plugins": [*ruled(ground)["plugins"], {"audit": required}]}
 
 
 # These faults match the attacks' requests, and never the canary's topic.
@@ -147,7 +147,7 @@ faults:
 
 def _faulty(ground: Ground) -> dict[str, Any]:
     (ground.folder / FAULTS).write_text(SOME_FAULTS)
-    return {"plugins": [{"faults": {"rules": FAULTS}}, *_rules(ground)["plugins"]]}
+    return {"plugins": [{"faults": {"rules": FAULTS}}, *ruled(ground)["plugins"]]}
 
 
 def _guarded(ground: Ground) -> dict[str, Any]:
@@ -157,12 +157,12 @@ def _guarded(ground: Ground) -> dict[str, Any]:
 
 OPEN = Setting("open")
 TWO = Setting("two workers", workers=2)
-RULED = Setting("rules", _rules)
+RULED = Setting("rules", ruled)
 AUDITED = Setting("rules and an audit journal", _audited)
 REQUIRED = Setting("rules and an audit journal that is required", _required)
 FAULTY = Setting("faults and rules", _faulty)
 GUARDED = Setting("faults, and an admin side with a token", _guarded)
-BROKERS = Setting("hostile brokers", _clusters)
+BROKERS = Setting("hostile brokers", clusters)
 STARTS = Setting("brokers that lie from the start", _starts, waits=True)
 DEFAULTS = Setting("default limits", _defaults)
 LITTLE_MEMORY = Setting("rules, and little memory", _little_memory)

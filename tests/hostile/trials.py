@@ -31,6 +31,7 @@ CLASSES = (
     "credentials",
     "evasion",
     "brokers",
+    "introduced",
     "lies",
     "files",
     "reloads",
