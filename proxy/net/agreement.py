@@ -42,6 +42,14 @@ class Agreement:
             if self._stopping.is_set():
                 raise StartError(ENDING)
 
+    async def free(self, listener: str) -> None:
+        """Have all workers open the ports of this listener, which nobody else has any more."""
+        async with self._applying:
+            self.settings = replace(self.settings, taken=self.settings.taken - {listener})
+            async with trio.open_nursery() as nursery:
+                for child in self.children.values():
+                    nursery.start_soon(child.free, listener)
+
     async def take_state(self, plugin: str, state: Any) -> None:
         """Have the plugins of this name take a state in all workers. On StateError or StartError nothing changed."""
         async with self._applying:

@@ -1,7 +1,8 @@
 """Binding: a listening socket, or one line that says who has the port and what to change.
 
 Rules:
-* Nothing here waits: a port is open when `listen` returns.
+* Nothing here waits: a port is open when `listen` returns. Only a host name may take long. It is looked up before, in
+  a thread (`look_up`), and not again for each port.
 * Several workers share their ports (SO_REUSEPORT). A second proxy could then share them too, unnoticed. So the process
   that starts the workers first claims each port without sharing (`claim`).
 * `::` listens for IPv4 too, as Java does; any other address for its own family.
@@ -20,6 +21,9 @@ from proxy.text.scarce import MORE_DESCRIPTORS, SCARCE
 
 TCP_USER_TIMEOUT = getattr(socket, "TCP_USER_TIMEOUT", None)  # only on Linux
 BACKLOG = 1024  # after a broker died, its clients reconnect all at once
+
+
+_looked_up: dict[str, list[Any] | OSError] = {}  # the addresses of host names, without ports
 
 
 class BindError(Exception):
@@ -72,6 +76,14 @@ def listen(
         return sockets
 
 
+def look_up(host: str) -> None:
+    """Look up a host name, however long it takes. `listen` uses what was found last."""
+    try:
+        _looked_up[host] = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError as error:
+        _looked_up[host] = error
+
+
 @cache
 def overlap(one: str, other: str) -> bool:
     """Do two hosts to listen on share an address? Yes, if that cannot be found out."""
@@ -90,12 +102,21 @@ def claim(endpoint: Endpoint, option: str) -> None:
 
 def _addresses(endpoint: Endpoint, option: str) -> list[tuple[socket.AddressFamily, Any]]:
     try:
-        found = socket.getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        found = _found(endpoint)
     except socket.gaierror:
         raise BindError(f"{endpoint}: no such host; change {option}") from None
     except OSError as error:  # the resolver got no descriptor
         raise _refused(endpoint, error.errno, option) from None
     return list(dict.fromkeys((family, address) for family, _, _, _, address in found))  # without duplicates
+
+
+def _found(endpoint: Endpoint) -> list[Any]:
+    known = _looked_up.get(endpoint.host)
+    if known is None:
+        return socket.getaddrinfo(*endpoint, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    if isinstance(known, OSError):
+        raise type(known)(*known.args)
+    return [(*what, (address[0], endpoint.port, *address[2:])) for *what, address in known]
 
 
 def _refused(endpoint: Endpoint, number: int | None, option: str) -> BindError:

@@ -10,6 +10,7 @@ Rules:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import partial
 
 import structlog
@@ -37,6 +38,7 @@ class BrokerPorts(ABC):
         self.topologies: dict[str, Topology] = {}
         self.waiting: dict[str, trio.lowlevel.ParkingLot] = {}
         self.closing = False  # no more ports are opened
+        self.opened: Callable[[], None] = lambda: None  # called after each attempt to open bootstrap ports
         self._counters = tasks.counters
         self._complaints = tasks.complaints
         self._taken = taken
@@ -57,9 +59,13 @@ class BrokerPorts(ABC):
                     facts = {"listener": listener.name, "retry_in": f"{pause:g}s"}
                     self._say_why("no port to begin at", None, error, **facts)
             await self._began()
+            self.opened()
             if any(not each.is_open for each in self.listeners):
                 await trio.sleep(pause)
                 pause = min(pause * 2, LAST_RETRY)
+                for listener in self.listeners:
+                    if not listener.is_open:
+                        await listener.look_up()
 
     def _open(self, listener: Listener, node_id: int) -> None:
         """Open the port of a broker, if possible."""

@@ -6,6 +6,7 @@ Rules:
 * After that, both send lines of JSON. The worker sends `{"ready": report}` each time that it has opened the ports of a
   cluster. It answers each `{}` with `{"report": report}`.
   Both send `{"learned": [cluster, node id, host, port]}`: the worker what it learned, the supervisor what another did.
+  The worker sends `{"in_force": {file: content}}` for each file that it takes (`keeping.py`), in base64, or null.
 * A configuration is put in force in two steps. `{"prepare": number, "config": ...}` is answered with
   `{"prepared": number, "problems": [...]}`. Then `{"take": number}` is answered with
   `{"taken": number, "report": report}`. If a worker has problems, `{"forget": number}` comes instead, and nothing
@@ -14,6 +15,7 @@ Rules:
 * `{"query": number, "plugin": name, "question": ..., "said": ...}` is answered with
   `{"answered": number, "answers": ...}`. The answers are JSON in a string, because threads write and read that JSON.
   They are null if the plugin failed. `{"query": number, "connections": limit}` is answered in the same way.
+* `{"free": listener}`: nobody else has the port of this listener any more (`claiming.py`).
 * Any other line, or one without an end, is a `NonsenseError`. The receiver goes on with the next line.
 * Only the latest news of each broker waits to be sent (`BrokerOutbox`). So an end that does not read costs no memory,
   and does not keep the others from hearing.
@@ -74,6 +76,8 @@ class Settings:
     verbose: bool
     mark: str = field(default_factory=new_mark)  # the same for all workers of one proxy
     states: Mapping[str, Any] = field(default_factory=dict)  # by plugin: what it took at run time
+    taken: frozenset[str] = frozenset()  # listeners whose ports somebody else has
+    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)  # what other workers have in force
 
 
 def receive_settings(channel: socket.socket) -> Settings:

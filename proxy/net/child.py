@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import trio
 
 from proxy.net.channel import BrokerOutbox, Learned, Lines, Settings
+from proxy.net.keeping import KeptFiles
 from proxy.net.tasks import Tasks
 from proxy.telemetry.report import Report
 from proxy.text.problems import Finding
@@ -50,8 +51,8 @@ class Child:
         self._queries: dict[int, trio.MemorySendChannel[str | None]] = {}
         self._query = 0  # the number of the last query
 
-    async def listen(self, became_ready: Callable[[], None], learned: Hear) -> None:
-        """Handle the lines of the worker. `learned` gets the brokers that it learned of."""
+    async def listen(self, became_ready: Callable[[], None], learned: Hear, kept: KeptFiles) -> None:
+        """Handle the lines of the worker. `learned` gets the brokers that it learned of, `kept` the files it read."""
         ended = False
         while not ended:
             with self._tasks.contained("hearing of a worker"):
@@ -65,6 +66,8 @@ class Child:
                     became_ready()
                 elif "learned" in line:
                     learned(Learned.of(line["learned"]))
+                elif "in_force" in line:
+                    kept.take(line["in_force"])
                 elif "prepared" in line or "taken" in line:
                     if line.get("report") is not None:
                         self.ready = Report.of(line["report"])  # listeners may have been removed
@@ -96,6 +99,12 @@ class Child:
             return False
         self.settings = settings
         return True
+
+    async def free(self, listener: str) -> None:
+        """Have the worker open the ports of a listener."""
+        with trio.move_on_after(CHANGE_WITHIN):
+            await self.told.wait()
+            await self.lines.send({"free": listener})
 
     async def query(self, asked: Mapping[str, Any]) -> list[Any] | None:
         """The answers to a query (`channel.py`). None if the worker did not answer, or failed."""

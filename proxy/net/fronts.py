@@ -80,7 +80,10 @@ class Fronts:
     async def _add(self, name: str, declared: ListenerOptions, nursery: trio.Nursery) -> None:
         worker, hosts = self._worker, declared.tls.hosts if declared.tls else None
         bind, host = Endpoint(*declared.bind), declared.advertised_host
-        listener = Listener(name, bind, host, worker.tasks, worker.listeners, shared=self._shared, hosts=hosts)
+        listener = Listener(
+            name, bind, host, worker.tasks, worker.listeners, shared=self._shared, hosts=hosts, taken=worker.taken
+        )
+        await listener.look_up()
         await nursery.start(listener.serve)
         worker.listeners.append(listener)
         self._exposure.add(listener)

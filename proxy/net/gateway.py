@@ -11,7 +11,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any
 
@@ -55,7 +55,7 @@ class Gateway:
 
     `tell`: other workers listen on the same ports, and are told of brokers by it. They share `mark`: see `loops.py`.
     `number`: the number of this worker. `table`: numbers that all workers count together. `states`: the states that
-    plugins took while the proxy ran.
+    plugins took while the proxy ran. `taken`: listeners that are not opened before `free` (`claiming.py`).
     """
 
     def __init__(
@@ -67,6 +67,7 @@ class Gateway:
         number: int = 0,
         states: Mapping[str, Any] | None = None,
         table: SharedTable | None = None,
+        taken: Collection[str] = (),
     ) -> None:
         self.counters = NetworkCounters()
         self.link_counters = LinkCounters()
@@ -89,6 +90,7 @@ class Gateway:
             self._complaints,
             mark,
             host,
+            set(taken),
         )
         self._changing = Changing(self._worker, self._draining, self._say_when_open, tell)
         self._applying = Applying(self._worker, self._changing)
@@ -160,6 +162,10 @@ class Gateway:
     def _say_when_open(self) -> None:
         with self.tasks.contained("saying that ports are open"):
             self._started(self.report())
+
+    def free(self, listener: str) -> None:
+        """Nobody else has the ports of this listener any more."""
+        self._worker.taken.discard(listener)
 
     def learn(self, learned: Learned) -> None:
         """Take in a broker that another worker saw."""

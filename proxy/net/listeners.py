@@ -15,7 +15,7 @@ Rules:
 from __future__ import annotations
 
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Container, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -26,7 +26,8 @@ import trio
 from proxy.config.tls import ID
 from proxy.core.addresses import LAST_PORT
 from proxy.core.topology import NOWHERE, Endpoint
-from proxy.net.bind import BindError, listen, overlap
+from proxy.net.bind import BindError, listen, look_up, overlap
+from proxy.net.dial import family_of
 from proxy.net.tasks import Tasks
 from proxy.text.scarce import MORE_DESCRIPTORS, is_scarce
 
@@ -52,6 +53,7 @@ class Listener:
         *,
         shared: bool = False,
         hosts: str | None = None,
+        taken: Container[str] = (),
     ) -> None:
         self.name = name
         self.bind = bind
@@ -63,6 +65,7 @@ class Listener:
         self._advertised_host = advertised_host
         self._tasks = tasks
         self._shared = shared
+        self._taken = taken  # names of listeners whose ports somebody else has
         self._hosts = hosts  # the pattern of brokers' host names, if all brokers are reached on one port
         self._sockets: dict[int | None, list[socket.socket]] = {}
         self._serving = trio.CancelScope()
@@ -94,10 +97,16 @@ class Listener:
         """The port for a broker. It may be beyond the last port that exists."""
         return self.bind.port + 1 + node_id
 
+    async def look_up(self) -> None:
+        """Look up the host to listen on, if it is a name. Then opening a port does not wait."""
+        if family_of(self.bind.host) is None:
+            await trio.to_thread.run_sync(look_up, self.bind.host, abandon_on_cancel=True)
+
     def open_bootstrap(self) -> None:
         """Open the bootstrap port, unless it is open. Raises BindError."""
         if not self.is_open:
             option = f"listeners.{self.name}.bind"
+            self._leave_taken(option)
             self._take(self.bind.port, option)
             self._open(self.bind, option, None)
 
@@ -112,10 +121,15 @@ class Listener:
             option = f"listeners.{self.name}.bind (broker {node_id} answers on its port + 1 + {node_id})"
             if port > LAST_PORT:
                 raise BindError(f"no port {port} for broker {node_id}; change {option} to a lower one")
+            self._leave_taken(option)
             self._take(port, option)
             self._open(Endpoint(self.bind.host, port), option, node_id)
             self.missing.remove(node_id)
         self.ports[node_id] = port
+
+    def _leave_taken(self, option: str) -> None:
+        if self.name in self._taken:
+            raise BindError(f"{self.bind}: somebody else has the port; stop it, or change {option}")
 
     def _take(self, port: int, option: str) -> None:
         """Claim this port among the listeners of this proxy. Raises BindError."""

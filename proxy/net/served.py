@@ -38,6 +38,7 @@ class Served:
         self._news = trio.Event()  # set when there is a port to open
         self.exposure = Exposure(name, (), worker.snapshot.config.limits.brokers, worker.tasks, worker.taken, tell)
         self.exposure.in_use = self._in_use
+        self.exposure.opened = opened
         self._fronts = Fronts(worker, self.exposure, lambda: self.upstream, shared=tell is not None)
         self._discovered_by = self._way
         self.upstream: Upstream = self._upstream()

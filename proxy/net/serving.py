@@ -23,7 +23,8 @@ from proxy.telemetry.counters import NetworkCounters
 class Worker:
     """The things that all connections of a worker share.
 
-    `mark`: the client id of this proxy. `host`: what plugins share. `listeners`: all listeners of the worker.
+    `mark`: the client id of this proxy. `host`: what plugins share. `listeners`: all listeners of the worker. `taken`:
+    the names of those that are not opened, since somebody else has their port.
 
     `snapshot` is the one in force. After any await it may be another.
     """
@@ -36,6 +37,7 @@ class Worker:
     complaints: Complaints
     mark: str
     host: PluginHost
+    taken: set[str] = field(default_factory=set)
     allowance: Allowance = field(default_factory=Allowance)
     taken: TakenPorts = field(default_factory=TakenPorts)
     listeners: list[Listener] = field(default_factory=list)

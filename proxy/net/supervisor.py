@@ -1,7 +1,9 @@
 """Supervisor: the process that the user started. It is the worker itself, or it runs several worker processes.
 
 Rules:
-* Problems that would keep every worker from starting are found here, once: ports in use, too few open files.
+* Problems that would keep every worker from starting are found here, once: the port of the admin side is in use, or
+  those of all listeners, or there are too few open files. If some listeners have their ports, these are served
+  (`claiming.py`).
 * The admin side runs here in either case: there is one port, and it speaks for all workers. If it fails, the rest goes
   on without it until it is started again.
 """
@@ -16,8 +18,9 @@ import trio
 
 from proxy.config import Config
 from proxy.core.topology import Endpoint
-from proxy.net.bind import BindError, claim, listen
+from proxy.net.bind import BindError, listen
 from proxy.net.channel import Settings
+from proxy.net.claiming import claim_later, unclaimed
 from proxy.net.complaints import Complaints
 from proxy.net.gateway import Gateway
 from proxy.net.machine import allow_open_files
@@ -39,15 +42,20 @@ def run(config: Config, log_form: str = "auto", *, verbose: bool = False, examin
 
     `examine` reads the configuration anew on SIGHUP.
     """
+    refused = unclaimed(config)
+    wrong, admin = list(refused.values()) if len(refused) == len(config.listeners) else [], []
     try:
-        for name, listener in config.listeners.items():
-            claim(Endpoint(*listener.bind), f"listeners.{name}.bind")
         admin = listen(Endpoint(*config.admin.bind), "admin.bind", untaken=UNTAKEN) if config.admin else []
     except BindError as error:
-        log.error("cannot start", why=str(error))
+        wrong.append(error)
+    if wrong:
+        cannot_start(*wrong)
         return CUT
+    for name, why in refused.items():
+        log.error("no port to begin at", listener=name, why=str(why), meanwhile="the other listeners are served")
     allow_open_files(config.limits)
-    code = trio.run(_run, config, Settings(config, 0, log_form, verbose), admin, examine)
+    settings = Settings(config, 0, log_form, verbose, taken=frozenset(refused))
+    code = trio.run(_run, config, settings, admin, examine)
     return CUT if code == CANNOT_START else code
 
 
@@ -68,6 +76,8 @@ async def _run(config: Config, settings: Settings, admin: list[socket.socket], e
             make = partial(application, serving, config.workers, config.admin, settling.ask, counters)
             closed = partial(_admin_connection_closed, counters, tasks.complaints)
             nursery.start_soon(tasks.keep, "answering on the admin side", partial(serve_admin, admin, make, closed))
+        if isinstance(serving, Workers):
+            nursery.start_soon(tasks.keep, "claiming ports", partial(claim_later, serving))
         if examine is not None:
             await nursery.start(obey, examine, serving, tasks)
         code = await serve(serving, Announcer(serving))

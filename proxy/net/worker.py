@@ -24,9 +24,11 @@ from proxy.core.state import NoPluginError, NotTakenError, StateError
 from proxy.net.allocator import share_arena
 from proxy.net.channel import BrokerOutbox, Learned, Lines, NonsenseError, Settings, read, receive_settings
 from proxy.net.gateway import Gateway
+from proxy.net.keeping import tell_files
 from proxy.net.process import StartError, cannot_start, serve
 from proxy.net.shared_rows import SharedTable
 from proxy.telemetry.report import Report
+from proxy.text.watched import inherited
 
 
 class MachineClock(trio.abc.Clock):
@@ -50,14 +52,16 @@ async def work(settings: Settings, channel: socket.socket, table: SharedTable | 
     outbox = BrokerOutbox(lines)
     async with trio.open_nursery() as nursery:
         try:
-            gateway = Gateway(
-                settings.config,
-                tell=outbox.put,
-                mark=settings.mark,
-                number=settings.worker,
-                states=settings.states,
-                table=table,
-            )
+            with inherited(settings.files):
+                gateway = Gateway(
+                    settings.config,
+                    tell=outbox.put,
+                    mark=settings.mark,
+                    number=settings.worker,
+                    states=settings.states,
+                    table=table,
+                    taken=settings.taken,
+                )
         except StartError as error:
             return cannot_start(error)
 
@@ -65,6 +69,8 @@ async def work(settings: Settings, channel: socket.socket, table: SharedTable | 
             nursery.start_soon(lines.send, {"ready": report.as_json()})
 
         nursery.start_soon(gateway.tasks.keep, "telling of brokers", outbox.run)
+        keep_files = partial(tell_files, lambda: gateway.snapshot.watched, lines)
+        nursery.start_soon(gateway.tasks.keep, "telling what is in force", keep_files)
         nursery.start_soon(_answer, gateway, lines)
         code = await serve(gateway, started)
         nursery.cancel_scope.cancel()
@@ -83,6 +89,8 @@ async def _answer(gateway: Gateway, lines: Lines) -> None:
                     gateway.learn(Learned.of(line["learned"]))
                 elif line.keys() & {"prepare", "take", "forget"}:
                     nursery.start_soon(changes.hear, line)
+                elif "free" in line:
+                    gateway.free(line["free"])
                 elif "query" in line:
                     nursery.start_soon(_query, gateway, lines, line)
                 else:

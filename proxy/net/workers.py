@@ -7,6 +7,7 @@ Rules:
 * A worker ends with its supervisor, however that ended, because the channel between them closes.
 * Brokers that one worker learns of are told to the others, and to workers that get ready later. None waits for another.
 * A change at run time is taken by all of them or by none (`agreement.py`).
+* A worker that replaces one has the same files in force, even if they are broken on the disk by then (`keeping.py`).
 * A worker that cannot be started for want of memory or descriptors counts as one that died.
 """
 
@@ -25,6 +26,7 @@ from proxy.core.backoff import backoff
 from proxy.net.agreement import Agreement
 from proxy.net.channel import Learned, Lines, Settings
 from proxy.net.child import Child
+from proxy.net.keeping import KeptFiles
 from proxy.net.process import CANNOT_START, DONE, DrainResult, Started, StartError
 from proxy.net.shared_rows import shared_file
 from proxy.net.shared_states import SharedStates
@@ -50,6 +52,7 @@ class Workers:
         self._ready: set[int] = set()  # workers that have been ready
         self._started: Started = lambda report: None
         self._learned: dict[tuple[str, int], Learned] = {}  # by cluster and node id
+        self._kept = KeptFiles()
         self._stopping = trio.Event()
         self._agreement = Agreement(settings, self._children, self._stopping)
         self._shared: IO[bytes]  # a file of numbers that they count together
@@ -64,6 +67,15 @@ class Workers:
     def config(self) -> Config:
         """The configuration that is in force."""
         return self._settings.config
+
+    @property
+    def taken(self) -> frozenset[str]:
+        """The listeners whose ports are not opened, since somebody else has them."""
+        return self._settings.taken
+
+    async def free(self, listener: str) -> None:
+        """Open the ports of this listener in all workers."""
+        await self._agreement.free(listener)
 
     async def apply(self, config: Config) -> None:
         """Put a configuration in force in all workers. If it raises StartError, nothing has changed."""
@@ -178,11 +190,12 @@ class Workers:
                 theirs.close()
                 settings = self._settings
                 child = self._children[worker] = Child(process, Lines(ours), self._tasks, settings)
-                nursery.start_soon(child.listen, partial(self._welcome, worker), partial(self._spread, worker))
+                ready, learned = partial(self._welcome, worker), partial(self._spread, worker)
+                nursery.start_soon(child.listen, ready, learned, self._kept)
                 if self._stopping.is_set():
                     process.terminate()
                 try:
-                    await child.lines.send_settings(replace(settings, worker=worker))
+                    await child.lines.send_settings(replace(settings, worker=worker, files=self._kept.contents))
                     child.told.set()
                     nursery.start_soon(self._tasks.keep, "telling of brokers", child.outbox.run)
                     code = await process.wait()

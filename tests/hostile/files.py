@@ -8,19 +8,23 @@ from __future__ import annotations
 import os
 import resource
 import shutil
+import signal
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from proxy.auth.users import save
 from proxy.protocol.header import request_frame
 from proxy.protocol.messages.create_acls import CreateAclsRequest
+from tests.certificates import Authority
+from tests.hostile.canary import HOST
 from tests.hostile.client import NotHeldError, patiently
-from tests.hostile.ground import Ground
+from tests.hostile.ground import Ground, Setting
 from tests.hostile.logins import KNOWN, PASSWORDS, plain
 from tests.hostile.requests import BEAT, metadata
 from tests.hostile.sealed import sealed, trusting
-from tests.hostile.settings import RULED, SASL, TLS
+from tests.hostile.settings import RULED, SASL, TLS, ruled
 from tests.hostile.trial import case, cases
 
 Put = Callable[[Path], object]  # puts something in the place of a file
@@ -195,3 +199,41 @@ def full(ground: Ground) -> str:
     assert answer.results[0].error_code, "it was told that all is well"
     assert file.read_bytes() == before, "the file is not what it was"
     return "an error, and the file as it was"
+
+
+def _all_files(ground: Ground) -> dict[str, Any]:
+    """A listener with every kind of file: rules, users, a certificate and its key."""
+    save(ground.folder / "users.yaml", KNOWN)
+    Authority(ground.folder).issue("server", HOST)
+    tls = {"certificate": "server.pem", "key": "server.key"}
+    listener = ground.listener("sealed", tls=tls, sasl={"mechanisms": ["PLAIN"], "credentials": "users.yaml"})
+    return {"listeners": listener, **ruled(ground)}
+
+
+REPLACED = Setting("two workers with files", _all_files, workers=2, alone=True)
+BROKEN = ("acl.yaml", "users.yaml", "server.pem", "server.key")
+
+
+@case("all files broken, and then every worker killed", on=REPLACED, crowded=True, cut=True, kept=60)
+def broken(ground: Ground) -> str:
+    """Their replacements serve what was in force."""
+    context = trusting(ground)
+    good = {name: (ground.folder / name).read_bytes() for name in BROKEN}
+    before = ground.watch.pids()[1:]
+    for name in BROKEN:
+        (ground.folder / name).write_bytes(b"[")
+    for pid in before:
+        os.kill(pid, signal.SIGKILL)
+    try:
+        for _ in patiently("clients are served again", 20):
+            with suppress(OSError, EOFError):
+                client = sealed(ground, context, listener="sealed")
+                assert plain(client, "alice", PASSWORDS["alice"]), "alice did not come in"
+                client.ask(BEAT, 4)
+                break
+        assert not set(before) & set(ground.watch.pids()), "the workers live"
+        assert not ground.lines("cannot start"), "a worker could not start"
+    finally:
+        for name, content in good.items():
+            (ground.folder / name).write_bytes(content)
+    return "served by others"

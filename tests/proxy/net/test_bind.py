@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from proxy.core.topology import Endpoint
-from proxy.net.bind import BindError, claim, listen, overlap
+from proxy.net.bind import BindError, claim, listen, look_up, overlap
 from tests.proxy.net.scripted import LOOPBACK
 from tests.real.ports import free_port
 
@@ -66,6 +66,26 @@ def test_nothing_stays_open_when_one_of_several_addresses_is_taken(monkeypatch: 
         listen(Endpoint("two-addresses", 0), "")
     monkeypatch.undo()
     claim(Endpoint(LOOPBACK, free), "")
+
+
+def test_a_host_that_was_looked_up_is_not_looked_up_for_each_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (LOOPBACK, 0))]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **named: asked.append(args) or found)
+    look_up("this-machine.example")
+    for _ in range(3):
+        port = free_port(LOOPBACK)
+        (sock,) = listen(Endpoint("this-machine.example", port), "")
+        with sock:
+            assert sock.getsockname() == (LOOPBACK, port)
+    assert len(asked) == 1
+
+
+def test_a_host_that_could_not_be_looked_up_is_not_looked_up_for_each_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    look_up("nowhere-at-all.invalid")
+    monkeypatch.setattr(socket, "getaddrinfo", None)
+    with pytest.raises(BindError, match=r"no such host; change admin\.bind"):
+        listen(Endpoint("nowhere-at-all.invalid", 9192), "admin.bind")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from proxy.core.topology import Endpoint
 from proxy.net.channel import Learned, Lines, Settings, read, written
 from proxy.net.child import Child, Preparation
 from proxy.net.complaints import Complaints
+from proxy.net.keeping import KeptFiles
 from proxy.net.tasks import Tasks
 from proxy.telemetry.counters import NetworkCounters
 from proxy.telemetry.report import Report
@@ -30,6 +31,8 @@ NONSENSE = [
     b'{"learned": ["main", -7, "kafka", 9092]}',
     b'{"ready": {"nonsense": 1}}',
     b'{"report": 7}',
+    b'{"in_force": 7}',
+    b'{"in_force": {"acl.yaml": 7}}',
 ]
 LONG = 60.0  # seconds
 
@@ -46,7 +49,7 @@ async def test_a_worker_that_says_nonsense_is_heard_again_when_it_makes_sense(
     kept = Tasks(NetworkCounters(), Complaints())
     with ours, theirs:
         child = Child(None, Lines(ours), kept, settings())  # type: ignore[arg-type]  # no process
-        nursery.start_soon(child.listen, lambda: None, heard.append)
+        nursery.start_soon(child.listen, lambda: None, heard.append, KeptFiles())
         for line in NONSENSE:
             theirs.sendall(line + b"\n")
         theirs.sendall(b'{"learned": ["main", 7, "kafka", 9092]}\n')
@@ -66,7 +69,7 @@ async def test_one_that_prepares_and_takes_says_so_and_one_that_is_gone_says_not
         child = Child(None, Lines(ours), kept, settings())  # type: ignore[arg-type]  # no process
         child.told.set()
         worker = Lines(theirs)
-        nursery.start_soon(child.listen, lambda: None, lambda learned: None)
+        nursery.start_soon(child.listen, lambda: None, lambda learned: None, KeptFiles())
         seen: list[Config] = []
 
         async def answer() -> None:
@@ -96,7 +99,7 @@ async def test_what_is_wrong_in_a_state_is_told_by_its_path(nursery: trio.Nurser
     with ours, theirs:
         child = Child(None, Lines(ours), Tasks(NetworkCounters(), Complaints()), settings())  # type: ignore[arg-type]
         child.told.set()
-        nursery.start_soon(child.listen, lambda: None, lambda learned: None)
+        nursery.start_soon(child.listen, lambda: None, lambda learned: None, KeptFiles())
         theirs.sendall(b'{"prepared": 1, "problems": [], "findings": [[["faults", 0, "do"], "no such effect"]]}\n')
         with trio.fail_after(LONG):
             preparation = await child.prepare(1, {"plugin": "faults", "state": {}})
@@ -110,7 +113,7 @@ async def test_answers_find_the_questions_that_they_belong_to(nursery: trio.Nurs
     with ours, theirs:
         child = Child(None, Lines(ours), Tasks(NetworkCounters(), Complaints()), settings())  # type: ignore[arg-type]
         child.told.set()
-        nursery.start_soon(child.listen, lambda: None, lambda learned: None)
+        nursery.start_soon(child.listen, lambda: None, lambda learned: None, KeptFiles())
         worker = Lines(theirs)
 
         async def ask(question: str) -> None:

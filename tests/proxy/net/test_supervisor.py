@@ -171,6 +171,35 @@ def test_a_second_proxy_on_the_same_ports_says_who_has_them(run: Run) -> None:
 
 
 @pytest.mark.parametrize("workers", [1, 2])
+def test_a_taken_port_of_a_listener_is_said_and_the_others_are_served_until_it_is_free(run: Run, workers: int) -> None:
+    """Another proxy shares its ports among its workers: they must not be shared with it."""
+    first = run("workers: 2")
+    first.line("ready")
+    second = run(f"  other: {{cluster: main, bind: {LOOPBACK}:{first.port}}}\nworkers: {workers}")
+    refused = second.line("no port to begin at")
+    assert refused["listener"] == "other"
+    assert refused["why"].startswith(f"{LOOPBACK}:{first.port}: process ")
+    assert second.line("listening")["listener"] == "clients"
+    assert not second.lines("ready")
+    assert first.stop() == 0
+    second.line("ready")
+    brokers = Producer({"bootstrap.servers": f"{LOOPBACK}:{first.port}", "log_level": 0}).list_topics(timeout=LONG)
+    assert len(brokers.brokers) == 3
+    assert second.stop() == 0
+
+
+def test_all_that_keeps_it_from_starting_is_said_at_once(run: Run) -> None:
+    with socket.create_server((LOOPBACK, 0)) as taken:
+        port = taken.getsockname()[1]
+        with socket.create_server((LOOPBACK, 0)) as other:
+            more = f"  other: {{cluster: main, bind: 'nowhere.invalid:{free_port(LOOPBACK)}'}}\n"
+            proxy = run(f"{more}admin: {{bind: {LOOPBACK}:{other.getsockname()[1]}}}", port=port)
+            assert proxy.wait(LONG) == 1
+    ways_out = [json.loads(line)["why"].rpartition("change ")[2] for line in proxy.lines("cannot start")]
+    assert ways_out == ["listeners.clients.bind", "listeners.other.bind", "admin.bind"]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
 def test_a_taken_port_of_a_broker_is_said_and_the_others_are_served(run: Run, workers: int) -> None:
     port = free_block(5, LOOPBACK)
     with socket.create_server((LOOPBACK, port + 2)):

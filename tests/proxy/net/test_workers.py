@@ -80,6 +80,37 @@ async def test_workers_serve_the_same_ports_and_one_that_dies_is_replaced(
     assert is_free(LOOPBACK, port_of(config))
 
 
+async def test_workers_that_replace_others_have_the_same_rules_in_force_though_the_file_is_broken(
+    broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(module, "FIRST_PAUSE", 0.01)
+    rules = tmp_path / "acl.yaml"
+    rules.write_text("acls: [{allow: User:ANONYMOUS, to: Read, groups: g}]\n")
+    config = configuration(broker.endpoint, workers=2, plugins=[{"acl": {"rules": str(rules)}}])
+    workers = Workers(Settings(config, 0, "json", False), tasks())
+    async with running(workers):
+        with trio.fail_after(LONG):
+            while str(rules) not in workers._kept.contents:
+                await trio.sleep(0.01)
+        rules.write_text("acls: [")
+        before = await pids(workers)
+        for pid in before.values():
+            os.kill(pid, signal.SIGKILL)
+        with trio.fail_after(LONG):
+            while set(before.values()) & set((await pids(workers)).values()) or not await all_ready(workers):
+                await trio.sleep(0.01)
+        async with connected(LOOPBACK, port_of(config, 1)) as client:
+            assert await client.beat() == 0
+    said = capfd.readouterr().err
+    assert "rules not reloaded" in said
+    assert "cannot start" not in said
+
+
+async def all_ready(workers: Workers) -> bool:
+    reports = await workers.reports()
+    return len(reports) == 2 and all(it.ready for it in reports.values())
+
+
 async def test_workers_that_die_before_they_are_ready_are_given_up(
     broker: Broker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
