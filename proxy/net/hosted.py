@@ -36,6 +36,7 @@ from proxy.text.watched import WatchedFile, no_warnings
 
 log = structlog.get_logger()
 
+SLOW = 10.0  # seconds after which a plugin that starts is said to hang
 T = TypeVar("T")
 
 
@@ -74,7 +75,7 @@ class HostedPlugin:
         """Start the plugin, run its repeated work until cancelled, and stop it. Raises StartError."""
         plugin, contained = self.plugin, self._host.tasks.contained
         with self._beginning():
-            await trio.to_thread.run_sync(plugin.start)
+            await self._start()
         try:
             task_status.started()
             async with trio.open_nursery() as nursery:
@@ -90,6 +91,24 @@ class HostedPlugin:
                 await trio.to_thread.run_sync(plugin.stop)
                 for writer in self._topics:
                     await writer.close()
+
+    async def _start(self) -> None:
+        """Start the plugin. One that hangs is said, and does not keep the proxy from ending."""
+        failed: Exception | None = None
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._say_if_slow)
+            try:
+                await trio.to_thread.run_sync(self.plugin.start, abandon_on_cancel=True)
+            except Exception as error:  # beside the nursery, which would put it into a group
+                failed = error
+            nursery.cancel_scope.cancel()
+        if failed is not None:
+            raise failed
+
+    async def _say_if_slow(self) -> None:
+        await trio.sleep(SLOW)
+        why = f"its start has taken {SLOW:g} s, and is waited for"
+        log.warning("plugin not started yet", plugin=self.name, cluster=self._cluster, why=why)
 
     def replaced(self) -> None:
         """Tell the plugin that another configuration came, in which it is not."""

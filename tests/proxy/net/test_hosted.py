@@ -17,7 +17,7 @@ from proxy.core.clock import Clock
 from proxy.core.plugin import Plugin
 from proxy.core.services import PluginError, Services
 from proxy.net.complaints import AT_ONCE, Complaints
-from proxy.net.hosted import HostedPlugin
+from proxy.net.hosted import SLOW, HostedPlugin
 from proxy.net.plugin_host import PluginHost
 from proxy.net.process import StartError
 from proxy.net.tasks import Tasks
@@ -190,3 +190,27 @@ async def test_a_line_that_cannot_be_written_ends_nothing_whatever_thread_it_com
         await trio.testing.wait_all_tasks_blocked()
     assert [(line["event"], line["task"]) for line in lines] == [("a task failed", "a line of a plugin")] * 2
     assert there.tasks.counters.failed_tasks == 2
+
+
+class Hanging(Noting):
+    """Hangs at its start until it is let go."""
+
+    let_go = threading.Event()
+
+    def start(self) -> None:
+        self.let_go.wait()
+
+
+async def test_a_plugin_that_hangs_at_its_start_is_said_and_does_not_keep_the_proxy_from_ending(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    one = HostedPlugin(PluginUse("hanging", Hanging, Hanging.Options()), "main", host(), "hanging-2")
+    with capture_logs() as logs:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(one.run)
+            await trio.sleep(SLOW + 1)
+            nursery.cancel_scope.cancel()
+    Hanging.let_go.set()
+    assert [(line["event"], line["plugin"], line["cluster"]) for line in logs] == [
+        ("plugin not started yet", "hanging-2", "main")
+    ]
