@@ -38,7 +38,7 @@ class BrokerPorts(ABC):
         self.topologies: dict[str, Topology] = {}
         self.waiting: dict[str, trio.lowlevel.ParkingLot] = {}
         self.closing = False  # no more ports are opened
-        self.opened: Callable[[], None] = lambda: None  # called after each attempt to open bootstrap ports
+        self.opened: Callable[[], None] = lambda: None  # called if bootstrap ports are open, as far as possible
         self._counters = tasks.counters
         self._complaints = tasks.complaints
         self._taken = taken
@@ -59,8 +59,8 @@ class BrokerPorts(ABC):
                     facts = {"listener": listener.name, "retry_in": f"{pause:g}s"}
                     self._say_why("no port to begin at", None, error, **facts)
             await self._began()
-            self.opened()
             if any(not each.is_open for each in self.listeners):
+                self.opened()
                 await trio.sleep(pause)
                 pause = min(pause * 2, LAST_RETRY)
                 for listener in self.listeners:
