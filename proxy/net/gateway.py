@@ -131,7 +131,7 @@ class Gateway:
             nursery.start_soon(keep, "watching files", files)
             nursery.start_soon(keep, "watching what is held", self._reactor.budget.watch)
             nursery.start_soon(keep, "summing up complaints", self._complaints.watch)
-            nursery.start_soon(keep, "telling of taken ports", self._worker.taken.watch)
+            nursery.start_soon(keep, "telling of taken ports", self._worker.taken_ports.watch)
             with self._accepting:
                 async with trio.open_nursery() as self._worker.dialling:
                     await self._changing.run(nursery)

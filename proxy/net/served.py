@@ -36,7 +36,9 @@ class Served:
         self._serving = trio.CancelScope()
         self._following = trio.CancelScope()
         self._news = trio.Event()  # set when there is a port to open
-        self.exposure = Exposure(name, (), worker.snapshot.config.limits.brokers, worker.tasks, worker.taken, tell)
+        self.exposure = Exposure(
+            name, (), worker.snapshot.config.limits.brokers, worker.tasks, worker.taken_ports, tell
+        )
         self.exposure.in_use = self._in_use
         self.exposure.opened = opened
         self._fronts = Fronts(worker, self.exposure, lambda: self.upstream, shared=tell is not None)

@@ -24,7 +24,8 @@ class Worker:
     """The things that all connections of a worker share.
 
     `mark`: the client id of this proxy. `host`: what plugins share. `listeners`: all listeners of the worker. `taken`:
-    the names of those that are not opened, since somebody else has their port.
+    the names of those that are not opened, since somebody else has their port. `taken_ports` writes the lines about
+    taken ports.
 
     `snapshot` is the one in force. After any await it may be another.
     """
@@ -39,7 +40,7 @@ class Worker:
     host: PluginHost
     taken: set[str] = field(default_factory=set)
     allowance: Allowance = field(default_factory=Allowance)
-    taken: TakenPorts = field(default_factory=TakenPorts)
+    taken_ports: TakenPorts = field(default_factory=TakenPorts)
     listeners: list[Listener] = field(default_factory=list)
     dialling: trio.Nursery = field(init=False)
 

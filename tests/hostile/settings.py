@@ -101,11 +101,11 @@ JOURNAL, FAULTS = "journal", "faults.yaml"
 def _defaults(ground: Ground) -> dict[str, Any]:
     """A few clusters, and the limits that a configuration without limits has."""
     limits = {"connections": 10_000, "brokers": 1_000, "first_frame": "30s"}
-    return {**_clusters(ground, 12), "limits": limits}
+    return {**clusters(ground, 12), "limits": limits}
 
 
 def _little_memory(ground: Ground) -> dict[str, Any]:
-    return {**_rules(ground), "limits": {"memory": "24 MiB", "first_frame": "30s"}}
+    return {**ruled(ground), "limits": {"memory": "24 MiB", "first_frame": "30s"}}
 
 
 def _audited(ground: Ground) -> dict[str, Any]:

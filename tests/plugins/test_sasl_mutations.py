@@ -16,7 +16,7 @@ from proxy.auth.identity import Identities, Password, introduce_later
 from proxy.auth.passwords import PlainExchange, ScramExchange
 from proxy.auth.tokens import BearerExchange, TokenValidator
 from proxy.auth.verifiers import verifiers
-from proxy.core.commands import Close, Command, Emit, Perform, ToBroker, Wake
+from proxy.core.commands import Close, Emit, ToBroker, Wake
 from proxy.core.context import Connection
 from proxy.core.decisions import Steps
 from proxy.core.events import Authenticated, HandlerFailed, Refused, StepsFailed, Undecodable
@@ -176,22 +176,6 @@ def spoilt(dice: Random, answer: bytes) -> bytes:
     for _ in range(dice.choice((0, 0, 1, 1, 3))):
         data[dice.randrange(8, len(data))] = dice.choice((dice.randrange(256), *b",=rsiev0\xff"))
     return bytes(data)
-
-
-def computed(link: Link, commands: list[Command]) -> list[Command]:
-    """The commands, and in place of what is to be computed those that follow from it."""
-    following: list[Command] = []
-    for command in commands:
-        if isinstance(command, Perform):
-            value = error = None
-            try:
-                value = command.work()
-            except Exception as raised:
-                error = raised
-            following += link.performed(command.token, value, error)
-        else:
-            following.append(command)
-    return following
 
 
 @pytest.mark.parametrize("count", COUNTS)

@@ -44,7 +44,7 @@ def test_as_many_rounds_are_computed_as_kafka_allows_and_older_tools_set(rounds:
 def test_a_broker_that_wants_more_rounds_is_refused(rounds: int) -> None:
     """Ten millions would take some seconds."""
     speaks = speaker()
-    with pytest.raises(IntroductionError, match=f"asks for {rounds:,} rounds of hashing; 4,096 to 100,000 are computed"):
+    with pytest.raises(IntroductionError, match=f"asks for {rounds:,} rounds .* 4,096 to 100,000 are computed"):
         speaks.answer(challenge(speaks, rounds))
 
 
