@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from plugins.api_versions import LOOP
-from proxy.net.asking import new_mark
+from proxy.net.asking import CLIENT_ID, is_mark, new_mark
 from proxy.net.marked import answer_loop, mark_of
 from proxy.protocol.codec import decode
 from proxy.protocol.frame import SIZE
@@ -17,7 +17,7 @@ from proxy.protocol.header import read_response_header, request_frame
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from tests.proxy.net.scripted import HEARTBEAT_REQUEST
 
-MARK = new_mark()
+MARK = f"{CLIENT_ID}-0123456789abcdef"
 QUESTION = request_frame(ApiVersionsRequest(), 0, 0, MARK)
 
 
@@ -31,6 +31,12 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
 
 
 Ends = tuple[socket.socket, socket.socket]
+
+
+def test_each_doorkeeper_has_a_mark_of_its_own() -> None:
+    marks = {new_mark() for _ in range(100)}
+    assert len(marks) == 100
+    assert all(map(is_mark, (*marks, MARK)))
 
 
 async def test_a_doorkeeper_is_known_by_its_mark(ends: Ends) -> None:
@@ -50,6 +56,7 @@ async def test_a_doorkeeper_is_known_by_its_mark(ends: Ends) -> None:
         QUESTION[:7],
         b"GET / HTTP/1.1\r\n\r\n",
     ],
+    ids=["an application", "nobody", "a long name", "another API", "a part of a head", "HTTP"],
 )
 async def test_any_other_client_is_none(ends: Ends, first: bytes) -> None:
     client, here = ends
