@@ -81,8 +81,15 @@ class ClientAuthorizer:
         return None if self._rules is None or self.of.is_over else self._rules.id
 
     def place(self, operation: Operation, kind: ResourceType, name: str) -> str | None:
-        """The place of the rule that decides on this; None: no rule does."""
-        return None if self.of.is_over else self.of.place(self.decide(operation, kind, name))
+        """The place of the rule that decides on this; None: no rule does.
+
+        From any thread: it looks into the cache, and changes nothing there.
+        """
+        client, rules = self._client, self._rules
+        if client is None or rules is None or self.of.is_over:
+            return None
+        decision = self._known.get((operation, kind), {}).get(name)
+        return self.of.place(decision or rules.decide(client, operation, kind, name, self.of.now()))
 
     def current(self) -> object:
         """Take up the present rules and properties of the client. Returns the edition."""
