@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from proxy.auth.mapping import DEFAULT, EXAMPLE, BadRuleError, Mapping
 from proxy.config.values import Host, host
 from proxy.core.addresses import LAST_NODE_ID
-from proxy.core.mapping import DEFAULT, EXAMPLE, BadRuleError, Mapping
 from proxy.text.file import Section
 from proxy.text.paths import FilePath
 from proxy.text.words import shown, wrong

@@ -19,12 +19,12 @@ import socket
 from collections.abc import Container
 from typing import NamedTuple
 
+from proxy.auth.distinguished import distinguished_name, subject
+from proxy.auth.mapping import Mapping
 from proxy.config import LimitOptions
 from proxy.config.model import ListenerOptions
 from proxy.config.tls import ID, ListenerTls
 from proxy.core.addresses import LAST_NODE_ID
-from proxy.core.distinguished import distinguished_name, subject
-from proxy.core.mapping import Mapping
 from proxy.core.sasl.name import name
 from proxy.core.tls import Tls
 from proxy.net.tls.contexts import Shaken, files, for_clients

@@ -15,7 +15,7 @@ from cryptography.x509.oid import NameOID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.core.distinguished import distinguished_name, subject
+from proxy.auth.distinguished import distinguished_name, subject
 from tests.certificates import Authority
 from tests.proxy.protocol.oracles.kafka import NEWEST, Kafka
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from proxy.core.mapping import BadRuleError, Mapping
+from proxy.auth.mapping import BadRuleError, Mapping
 from tests.proxy.protocol.oracles.kafka import NEWEST, Kafka, KafkaRefusedError
 
 NAMES = [

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from proxy.core.distinguished import WORDS, distinguished_name
-from proxy.core.mapping import Mapping
+from proxy.auth.distinguished import WORDS, distinguished_name
+from proxy.auth.mapping import Mapping
 from proxy.core.sasl.name import ClaimError, name
 from tests.proxy.core.sasl.oracle import mutated
 from tests.proxy.protocol.oracles.kafka import Kafka, KafkaRefusedError
