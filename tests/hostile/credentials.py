@@ -8,7 +8,7 @@ from base64 import urlsafe_b64encode
 from tests.hostile.ground import Ground
 from tests.hostile.logins import handshake, plain, raw, token
 from tests.hostile.settings import SESSIONS
-from tests.hostile.trial import LATER, case, cases
+from tests.hostile.trial import case, cases
 from tests.hostile.watch import MIB
 from tests.plugins.sasl import bearer
 
@@ -25,7 +25,7 @@ AT_ONCE = {
 }
 
 
-@cases({f"{CLIENTS} {what}, at one moment": said for what, said in AT_ONCE.items()}, on=SESSIONS, later=LATER)
+@cases({f"{CLIENTS} {what}, at one moment": said for what, said in AT_ONCE.items()}, on=SESSIONS)
 def at_once(ground: Ground, said: bytes) -> str:
     """All come from one address, and others may log in meanwhile."""
     address = f"127.2.0.{ground.number()}"

@@ -2,9 +2,8 @@
 
 Rules:
 * The process lives and logs no bug; every line of its log is one line of JSON.
-* The canary is served: none of its connections is cut or starved. Its added latency is reported, and judged where a
-  case has a bound for it: the growth of its p99 against a time without attacks, less that of its client that bypasses
-  the proxy.
+* The canary is served: none of its connections is cut or starved. Its added latency is reported, but never judged
+  here: the growth of its p99 against a time without attacks, less that of its client that bypasses the proxy.
 * Within `BACK` seconds memory and descriptors are back to their values before; log and peak stay under the case's
   bounds.
 * No client received the real address of a broker.
@@ -49,7 +48,6 @@ class Case:
     crowded: bool = False  # a limit refuses new clients meanwhile
     halted: bool = False  # the process stands still meanwhile, so the canary's latency does not count
     cut: bool = False  # connected clients may be cut once, and reconnect
-    later: float = math.inf  # seconds by which the canary's p99 may grow
 
 
 @dataclass(frozen=True)
@@ -117,9 +115,6 @@ def attempt(ground: Ground, case: Case) -> Row:
     ground.stage.hang_up()
     flown = ground.canary(PAIRS)
     wrong += _canary(flown, case)
-    later = _later(flown, ground.calm, "stay")
-    if later > case.later:
-        wrong.append(f"the canary's p99 grew by more than {case.later * 1000:.0f} ms")
     after = _back(ground, before, case)
     wrong += _process(ground, before, after, case)
     lines = 0
@@ -134,7 +129,7 @@ def attempt(ground: Ground, case: Case) -> Row:
         tuple(wrong),
         ground.watch.text(before.log) if wrong else "",
         seconds,
-        later,
+        _later(flown, ground.calm, "stay"),
         _later(flown, ground.calm, "anew"),
         max(0, after.peak - before.memory),
         after.memory - before.memory,

@@ -69,6 +69,7 @@ from proxy.testing import (
 )
 from tests.plugins.audit.declared import undeclared
 from tests.plugins.audit.written import full_disk
+from tests.proxy.core.lending import with_turns
 
 TOPIC_ID = bytes(range(16))
 LONGEST_LOSS = 0.1  # seconds
@@ -203,11 +204,11 @@ def test_what_has_no_answer_says_why(audit: Audit, written: Written) -> None:
     ]
 
 
-def test_a_fetch_says_what_was_read_by_the_names_that_metadata_told(audit: Audit, written: Written) -> None:
-    """Also of partitions of its session, which the request does not name."""
+def test_a_fetch_says_what_was_read_by_the_names_that_the_broker_is_asked_for(audit: Audit, written: Written) -> None:
+    """Also of partitions of its session, which the request does not name. What clients are told is not believed."""
     talk = Conversation(audit)
     talk.ask(MetadataRequest(topics=None), 1, 12)
-    topic = MetadataResponse.Topic(error_code=0, name="orders", topic_id=TOPIC_ID, partitions=[])
+    topic = MetadataResponse.Topic(error_code=0, name="another", topic_id=TOPIC_ID, partitions=[])
     talk.answer(MetadataResponse(brokers=[], topics=[topic]), 1, 12)
     talk.ask(FetchRequest(max_wait_ms=1, min_bytes=1, topics=[], session_id=5, session_epoch=2), 2, 13)
     batches = write_batch([Record(None, b"v") for _ in range(4)], base_offset=40)
@@ -218,7 +219,10 @@ def test_a_fetch_says_what_was_read_by_the_names_that_metadata_told(audit: Audit
         FetchResponse.Topic.Partition(partition_index=4, error_code=0, high_watermark=9, records=None),
     ]
     fetched = FetchResponse.Topic(topic_id=TOPIC_ID, partitions=partitions)
-    talk.answer(FetchResponse(responses=[fetched], session_id=5), 2, 13)
+    left, _ = with_turns(talk.link, talk.answer(FetchResponse(responses=[fetched], session_id=5), 2, 13))
+    assert [command for command in left if isinstance(command, ToBroker)], "a question about the id"
+    topic.name = "orders"
+    talk.answer(MetadataResponse(brokers=[], topics=[topic]), 0, 12)
     metadata, fetch = requests(written())
     assert (metadata["resources"], metadata["errors"]) == ([], [])
     assert fetch["resources"] == [

@@ -17,6 +17,7 @@ from proxy.auth.verifiers import verifiers
 from proxy.core.sasl.authority import Accepted, Challenge, Exchange
 from proxy.core.sasl.scram import PROOF
 from tests.proxy.auth.issuer import Issuer
+from tests.proxy.auth.stepping import step
 from tests.proxy.core.sasl.oracle import PASSWORD, Servers, mutated
 from tests.proxy.core.sasl.test_kafka_passwords import NAMES, USERS, said_first, said_plain
 from tests.proxy.protocol.oracles.kafka import Kafka, KafkaRefusedError
@@ -68,9 +69,9 @@ def theirs(server: Any, mechanism: str, first: bytes, seed: int) -> str | None:
 
 def ours(exchange: Exchange, mechanism: str, first: bytes, seed: int) -> str | None:
     """As whom the proxy takes the client; None where it refuses."""
-    outcome = exchange.step(first)
+    outcome = step(exchange, first)
     if isinstance(outcome, Challenge):
-        outcome = exchange.step(final(mechanism, first, outcome.token, random.Random(seed)))
+        outcome = step(exchange, final(mechanism, first, outcome.token, random.Random(seed)))
     return outcome.user if isinstance(outcome, Accepted) else None
 
 
