@@ -159,6 +159,19 @@ def test_the_package_needs_only_what_is_declared() -> None:
     assert not any("pyspark" in line for line in project["dependencies"])
 
 
+def test_the_command_runs_where_no_test_tools_are_installed() -> None:
+    """Each of its modules is imported in a process that has none of these."""
+    names = [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        for path in sources("proxy/cli")
+    ]
+    program = "import sys; sys.modules |= dict.fromkeys(('pytest', '_pytest', 'hypothesis', 'tests')); " + "; ".join(
+        f"import {name}" for name in names
+    )
+    result = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+
+
 def test_the_package_has_no_pages_since_no_command_reads_one() -> None:
     data = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
     assert not [pattern for patterns in data.values() for pattern in patterns if pattern.endswith("md")]

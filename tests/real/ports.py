@@ -7,7 +7,7 @@ A port is often given long before it is bound, and workers share their ports wit
 on one machine would not notice that they have the same port. So each given port is locked in a file that all runs
 share (`fcntl`), as long as its process lives. The processes of one run (`-n`) have separate parts of the range: a
 broker of one process may be down for a moment while another looks for ports. The fixture `kafka_faults` uses other
-ports (`chaos/fixture/ports.py`).
+ports (`chaos/ports.py`).
 
 A port is free only if no process has it at any address: a proxy that binds 0.0.0.0 would meet a broker at 127.0.0.11.
 
@@ -26,7 +26,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from chaos.fixture.ports import is_free
+from chaos.ports import is_free
 
 ALL = range(15_000, 24_000)
 PROCESSES = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))

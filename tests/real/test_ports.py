@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 
-from chaos.fixture.ports import is_free
+from chaos.ports import is_free
 from tests.real import ports
 from tests.real.ports import ALL, ANY, KEPT, free_block, free_port
 

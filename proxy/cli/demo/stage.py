@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from confluent_kafka import Producer
 
-from chaos.fixture.ports import HOST, RANGE, free_blocks
+from chaos.ports import HOST, RANGE, free_blocks
 
 BROKERS = 3
 SECONDS_TO_START = 30.0

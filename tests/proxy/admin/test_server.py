@@ -7,7 +7,7 @@ import httpx
 import trio
 import trio.testing
 
-from chaos.fixture.ports import is_free
+from chaos.ports import is_free
 from proxy.admin.server import IDLE, serve_admin
 from proxy.config.model import Admin
 from proxy.core.topology import Endpoint

@@ -6,7 +6,7 @@ import pytest
 import trio
 from structlog.testing import capture_logs
 
-from chaos.fixture.ports import is_free
+from chaos.ports import is_free
 from proxy.core.topology import NOWHERE, Endpoint
 from proxy.net.gateway import Gateway
 from proxy.protocol.header import request_frame

@@ -14,7 +14,7 @@ import pytest
 import trio
 from structlog.testing import capture_logs
 
-from chaos.fixture.ports import is_free
+from chaos.ports import is_free
 from plugins.faults import Faults
 from proxy.auth.users import save
 from proxy.auth.verifiers import verifiers

@@ -10,7 +10,7 @@ import trio
 from structlog.testing import capture_logs
 from trio.testing import MockClock
 
-from chaos.fixture.ports import is_free
+from chaos.ports import is_free
 from proxy.core.topology import MOST, NOWHERE, Endpoint
 from proxy.net.channel import Learned
 from proxy.net.complaints import Complaints

@@ -10,7 +10,7 @@ import pytest
 import trio
 from structlog.testing import capture_logs
 
-from chaos.fixture.ports import is_free
+from chaos.ports import is_free
 from proxy.config import Config
 from proxy.core.topology import Endpoint
 from proxy.net.channel import Learned

@@ -7,7 +7,7 @@ import pytest
 import trio
 from structlog.testing import capture_logs
 
-from chaos.fixture.ports import is_free
+from chaos.ports import is_free
 from proxy.core.topology import Endpoint
 from proxy.net.bind import BindError
 from proxy.net.complaints import Complaints

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer
 
-from chaos.fixture.ports import is_free
+from chaos.ports import is_free
 from proxy.auth.users import save
 from proxy.auth.verifiers import verifiers
 from proxy.config import load

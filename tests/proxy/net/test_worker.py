@@ -5,7 +5,7 @@ from pathlib import Path
 
 import trio
 
-from chaos.fixture.ports import is_free
+from chaos.ports import is_free
 from proxy.config import Config
 from proxy.net.channel import Lines, Settings, written
 from proxy.net.process import CANNOT_START, DONE

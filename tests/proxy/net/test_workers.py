@@ -14,7 +14,7 @@ import trio
 import trio.testing
 from structlog.testing import capture_logs
 
-from chaos.fixture.ports import is_free
+from chaos.ports import is_free
 from proxy.config import Config
 from proxy.net import workers as module
 from proxy.net.channel import Learned, Settings

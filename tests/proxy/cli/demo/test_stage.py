@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chaos.fixture.ports import free_blocks
+from chaos.ports import free_blocks
 from proxy.cli.demo.stage import BROKERS, HOST, NotSeen, free_port
 
 KERNEL = Path("/proc/sys/net/ipv4/ip_local_port_range")
