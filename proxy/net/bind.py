@@ -22,7 +22,6 @@ from proxy.text.scarce import MORE_DESCRIPTORS, SCARCE
 TCP_USER_TIMEOUT = getattr(socket, "TCP_USER_TIMEOUT", None)  # only on Linux
 BACKLOG = 1024  # after a broker died, its clients reconnect all at once
 
-
 _looked_up: dict[str, list[Any] | OSError] = {}  # the addresses of host names, without ports
 
 

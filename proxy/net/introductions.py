@@ -17,7 +17,8 @@ import trio
 from plugins.api_versions import LOOP
 from proxy.auth.identity import Identities, Identity, Versions, introduce
 from proxy.auth.speakers import IntroductionError
-from proxy.core.decisions import Call
+from proxy.core.decisions import Ask, Call
+from proxy.core.driving import StepDriver
 from proxy.core.topology import Endpoint
 from proxy.net.asking import CLIENT_ID, EndedError, ask
 from proxy.net.dial import UnreachableError
@@ -72,17 +73,13 @@ async def introduce_on(
 async def _introduce(
     stream: trio.abc.Stream, identity: Identity, versions: Versions, hashing: trio.CapacityLimiter | None
 ) -> float | None:
-    steps = introduce(identity, versions)
-    step = next(steps)
-    while True:
-        answer: object
+    driver = StepDriver(introduce(identity, versions))
+    while driver.advance():
+        step = driver.step
         if isinstance(step, Call):
-            answer = await trio.to_thread.run_sync(step.work, limiter=hashing)
+            driver.give(await trio.to_thread.run_sync(step.work, limiter=hashing))
         else:
+            assert isinstance(step, Ask)
             assert step.version is not None
-            answer = await ask(stream, step.request, step.version, step.request.api.response)
-        try:
-            step = steps.send(answer)
-        except StopIteration as done:
-            lifetime: float | None = done.value
-            return lifetime
+            driver.give(await ask(stream, step.request, step.version, step.request.api.response))
+    return driver.result
