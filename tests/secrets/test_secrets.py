@@ -93,6 +93,7 @@ admin: {{bind: "127.0.0.1:{admin}", token: "${{ADMIN_TOKEN}}"}}
 workers: {workers}
 """
 LISTENERS = ("judged", "stored", "tokens", "passed", "falling")
+NEEDED = 8  # ports of a listener
 
 
 class Stage:
@@ -136,8 +137,7 @@ class Stage:
 
     def configure(self, endpoint: int, workers: int = 1, user: str = "doorkeeper") -> Path:
         """Write the configuration: with a token endpoint at this port, and this user for the proxy at one cluster."""
-        first = free_block(20 * len(LISTENERS), LOOPBACK)
-        self.ports = [first + 20 * n for n in range(len(LISTENERS))]
+        self.ports = [free_block(NEEDED, LOOPBACK) for _ in LISTENERS]
         self.admin = free_port(LOOPBACK)
         file = self.folder / "gateway.yaml"
         file.write_text(
