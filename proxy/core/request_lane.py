@@ -122,11 +122,15 @@ class RequestLane(Lane):
         if wanted.acks == 0:
             return
         self._slots.extend([(ctx.correlation_id, DROPPED, None)] * (verdict.copies - 1))
-        if verdict.pieces is None and chain.fast_path is not None and not wanted.passes:
+        if verdict.pieces is None and chain.fast_path is not None and not wanted.passes and self._is_in_force(chain):
             own = ctx.without(wanted.noted) if wanted.noted else ctx
             begins = chain.fast_path.passed(own, wanted.frame, wanted.body)
             if begins is not None and not chain.observers and chain.shown is None:
                 self._heads.remember(chain, wanted.frame, begins, chain.passed or chain, own.as_sample())
+
+    def _is_in_force(self, chain: FilterChain) -> bool:
+        """Is the next request handled like this? Otherwise nothing may be learned for it from one that began before."""
+        return self._admission.filters.table.get(chain.api.key << 16 | chain.version) is chain
 
     def _answer(self, answer: Answer, acks: int) -> None:
         """An answer of ours to this request, unless it has none."""

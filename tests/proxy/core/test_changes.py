@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 
 import pytest
 
@@ -10,15 +11,18 @@ from proxy.core.commands import Close, PauseBroker, PauseClient, ResumeBroker, R
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Alone, Ask, Decision, Forward, Reply, Sleep, Steps
 from proxy.core.decorators import on_outcome, on_request, on_response
+from proxy.core.fast_path import Beginning
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.core.outcome import By, Outcome
 from proxy.core.plugin import Plugin
 from proxy.core.turn import ENOUGH, HANDLED
+from proxy.core.wish import Handler, Wish
 from proxy.protocol.frame import Reader
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.messages.produce import ProduceResponse
+from proxy.protocol.schema import Request
 from proxy.testing import (
     ANY,
     Apply,
@@ -241,6 +245,36 @@ def test_what_producers_repeat_is_looked_at_again_by_the_new_filters() -> None:
     assert observing.told == [(3, By.BROKER)]
 
 
+class Trusting(Plugin):
+    """Lets every Heartbeat pass, and says after the first that all others pass unread."""
+
+    counts = False
+    keys: frozenset[object] = frozenset()
+
+    def handlers(self, position: int = 0) -> Iterator[Handler]:
+        yield Handler(self.heartbeat, Wish(Request, HeartbeatRequest, None), position, fast_path=self)
+
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> None:
+        pass
+
+    def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> None:
+        return None
+
+    def passed(self, ctx: Context, frame: memoryview, body: int) -> Beginning:
+        return Beginning(body)
+
+
+@pytest.mark.parametrize("at", [None, 20])
+def test_nothing_is_learned_for_new_filters_from_a_request_that_began_before_them(at: int | None) -> None:
+    link = Link(connection(), Filters([Trusting()]))
+    whole = heartbeat(1)
+    from_client(link, whole[:at])
+    link.apply(Filters([Marking(2)]), Limits())
+    if at is not None:
+        assert from_client(link, whole[at:]) == [ToBroker(whole)]
+    assert from_client(link, heartbeat(2)) == [ToBroker(heartbeat(2, "g2"))]
+
+
 def test_a_handler_that_sleeps_goes_on_and_what_waits_behind_it_is_met_by_the_new_filters() -> None:
     assert (
         Playbook(Sleeping(1), byte_by_byte=False)
@@ -402,7 +436,7 @@ def test_a_client_that_said_goodbye_gets_its_answers() -> None:
     )
 
 
-class Beginning:
+class LinkAtWork:
     """A link with work in progress under filters whose lease is watched."""
 
     def __init__(self, *plugins: Plugin) -> None:
@@ -424,7 +458,7 @@ class Beginning:
 def test_filters_are_done_with_when_the_last_answer_has_left(plugin: Plugin) -> None:
     gc.disable()  # nothing may need the garbage collector
     try:
-        here = Beginning(plugin)
+        here = LinkAtWork(plugin)
         from_client(here.link, bytearray(heartbeat(1) + produce(2, acks=1)))
         from_broker(here.link, bytearray(heartbeat_answer(1)))
         assert here.change()
@@ -443,7 +477,7 @@ def test_filters_are_done_with_when_the_last_answer_has_left(plugin: Plugin) -> 
 def test_filters_of_a_quiet_link_are_done_with_at_once() -> None:
     gc.disable()
     try:
-        here = Beginning(Marking(1), Observing())
+        here = LinkAtWork(Marking(1), Observing())
         from_client(here.link, bytearray(heartbeat(1) + produce(2, acks=1) + metadata(3)))
         from_broker(here.link, bytearray(heartbeat_answer(1) + produce_answer(2) + metadata_answer(3)))
         assert not here.change()
@@ -454,7 +488,7 @@ def test_filters_of_a_quiet_link_are_done_with_at_once() -> None:
 def test_filters_are_not_done_with_while_an_answer_of_ours_waits() -> None:
     gc.disable()
     try:
-        here = Beginning(Replying(), Observing())
+        here = LinkAtWork(Replying(), Observing())
         from_client(here.link, bytearray(metadata(1)))
         from_client(here.link, bytearray(heartbeat(2)))
         assert here.change()
