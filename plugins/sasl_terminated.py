@@ -49,6 +49,7 @@ from proxy.plugin import (
 )
 from proxy.plugin.frames import Buffer, Head, Reader
 from proxy.plugin.sasl import (
+    AFTERWARDS,
     AGREED,
     LONGEST_TOKEN,
     TABLE,
@@ -210,8 +211,7 @@ class SaslTerminated(Plugin):
         session = self._session(ctx)
         do = TABLE[session.state][Comes.TOKEN]
         if do is Do.REFUSE:
-            message = "SaslAuthenticate request received after successful authentication"
-            return Reply(_no(ErrorCode.ILLEGAL_SASL_STATE, message))
+            return Reply(_no(ErrorCode.ILLEGAL_SASL_STATE, AFTERWARDS))
         if do is Do.CLOSE or session.exchange is None:
             return Disconnect("a token came before a mechanism")
         outcome = yield from self.step(ctx.connection, bytes(request.auth_bytes))

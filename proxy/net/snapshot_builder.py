@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from plugins.address import Address
 from plugins.api_versions import ApiVersions
+from plugins.sasl_absent import SaslAbsent
 from plugins.sasl_inspected import SaslInspected
 from plugins.sasl_terminated import SaslTerminated
 from proxy.auth.authority import ListenerAuthority
@@ -94,6 +95,8 @@ class SnapshotBuilder:
 
     def _authentication(self, name: str, judge: ListenerAuthority | None, identities: Identities | None) -> Plugin:
         cluster = self._config.listeners[name].cluster
+        if judge is None and self._config.clusters[cluster].sasl is not None:
+            return self._always(cluster, "sasl_absent", SaslAbsent, SaslAbsent.Options(), name)
         if judge is None:
             claim = self._config.clusters[cluster].principal_claim
             options = SaslInspected.Options(principal_claim=claim)

@@ -6,6 +6,7 @@ from proxy.core.token_stream import (
     LONGEST_TOKEN as LONGEST_TOKEN,
 )
 from proxy.core.sasl.authority import (
+    AFTERWARDS as AFTERWARDS,
     AGREED as AGREED,
     TABLE as TABLE,
     Accepted as Accepted,
