@@ -11,13 +11,15 @@ from typing import Any
 
 from proxy.protocol.api import SASL_AUTHENTICATE, SASL_HANDSHAKE
 from proxy.protocol.codec import decode
+from proxy.protocol.errors import ErrorCode
 from proxy.protocol.header import read_request_header, response_frame
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from proxy.protocol.messages.sasl_handshake import SaslHandshakeResponse
 from tests.hostile.brokers import OTHER, asked, goes_to
 from tests.hostile.canary import HOST, REAL
-from tests.hostile.client import patiently
+from tests.hostile.client import Client, connect, patiently
 from tests.hostile.ground import Ground, Setting
+from tests.hostile.logins import handshake, token
 from tests.hostile.requests import BEAT, beat
 from tests.hostile.settings import clusters
 from tests.hostile.stage import NODE, Peer, Stage
@@ -97,6 +99,33 @@ def _agreed(peer: Peer, frame: bytes) -> bytes:
         return peer.answer(frame)
     answer = SaslHandshakeResponse(error_code=0, mechanisms=["PLAIN", "SCRAM-SHA-512"])
     return response_frame(answer, header.request_api_version, header.correlation_id)
+
+
+@case("a client's token on a connection that the proxy authenticated", on=KNOWN)
+def guesses(ground: Ground) -> str:
+    """No guess of the proxy's name and password reaches the broker: by the right one, the client would be the proxy."""
+    tokens: set[bytes] = set()
+
+    def play(peer: Peer) -> None:
+        for frame in peer.frames():
+            header, at = read_request_header(frame)
+            if header.request_api_key != SASL_AUTHENTICATE.key:
+                peer.send(_agreed(peer, frame))
+                continue
+            tokens.add(bytes(decode(SaslAuthenticateRequest, header.request_api_version, frame[at:]).auth_bytes))
+            answer = SaslAuthenticateResponse(error_code=0, error_message=None, auth_bytes=b"")
+            peer.send(response_frame(answer, header.request_api_version, header.correlation_id))
+
+    listener, stage = ground.unused[1]
+    stage.play = play
+    for guess in (b"\0doorkeeper\0wrong", b"\0admin\0of-doorkeeper"):
+        with Client(connect(ground.port(listener))) as client:
+            for request in (handshake(), token(guess, version=1)):
+                client.send(request)
+                error = int.from_bytes(client.frame()[4:6])
+                assert error == ErrorCode.ILLEGAL_SASL_STATE, f"it is answered with error {error}"
+    assert tokens == {b"\0doorkeeper\0of-doorkeeper"}, f"{tokens} came to the broker"
+    return "refused"
 
 
 @case("a forwarded port that leads back, where brokers authenticate us", on=KNOWN)
