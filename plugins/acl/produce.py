@@ -13,7 +13,7 @@ from typing import Any
 from plugins.acl.authorizer import Authorizer
 from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import ElementCheck
-from plugins.acl.client_authorizer import authorizer_of
+from plugins.acl.client_authorizer import ClientAuthorizer, authorizer_of
 from plugins.acl.errors import TOPIC, TRANSACTIONAL_ID
 from proxy.plugin import (
     PRODUCE,
@@ -45,7 +45,7 @@ class ProduceHandlers:
     def __init__(self, authorizer: Authorizer, names: TopicNames) -> None:
         self._authorizer = authorizer
         self._names = names
-        self._allowed = object()  # the key of a note on a request: whether it is allowed with any records
+        self._allowed = object()  # the key of a note on a request that is allowed with any records: who decided so
 
     def request(self, ctx: Context, request: ProduceRequest) -> Decision | Steps:
         """Check a request, after asking for names that are not known."""
@@ -61,7 +61,7 @@ class ProduceHandlers:
 
     def _check(self, ctx: Context, request: ProduceRequest) -> Decision:
         authorizer = authorizer_of(self._authorizer, ctx)
-        before = authorizer.recorded
+        before, edition = authorizer.recorded, authorizer.edition
         identity = request.transactional_id
         transactional = identity is not None and is_transactional(request)
         if transactional and authorizer.refuses(PRODUCE, Operation.WRITE, TRANSACTIONAL_ID, identity or ""):
@@ -72,7 +72,8 @@ class ProduceHandlers:
                 return self._take_out(ctx, CheckedRequest(ctx, request, authorizer, self._names))
         # A plain batch needs no right to the transactional id of its request; the batch in a later request may.
         whatever = identity is None or authorizer.may(Operation.WRITE, TRANSACTIONAL_ID, identity)
-        ctx.notes[self._allowed] = whatever and authorizer.recorded == before
+        if whatever and authorizer.recorded == before:
+            ctx.notes[self._allowed] = authorizer, edition
         return None
 
     @property
@@ -81,8 +82,9 @@ class ProduceHandlers:
         return frozenset({self, self._allowed})
 
     def may_repeat(self, ctx: Context) -> bool:
-        """Whether the request is allowed with any records."""
-        return bool(ctx.notes.get(self._allowed))
+        """Whether the request is allowed with any records, by the rules that decide now."""
+        allowed: tuple[ClientAuthorizer, object] | None = ctx.notes.get(self._allowed)
+        return allowed is not None and allowed[0].edition is allowed[1]
 
     def _take_out(self, ctx: Context, checked: CheckedRequest) -> Decision:
         """Take refused topics out of the request: there is at least one."""

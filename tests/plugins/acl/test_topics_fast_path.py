@@ -24,9 +24,12 @@ BODY = 4 + 10 + 3  # after the size and a header of version 1 with the client id
 
 
 class Known:
-    """What is known after this request passed, and whether others may pass by it."""
+    """What is known after this request passed, and whether others may pass by it.
 
-    def __init__(self, own: Rules, request: Request, version: int) -> None:
+    `become`: the rules that came into force between its check and its way to the broker.
+    """
+
+    def __init__(self, own: Rules, request: Request, version: int, become: str | None = None) -> None:
         own.acl.names.learn(
             [type("T", (), {"name": name, "topic_id": topic_id(name)}) for name in ("mine", "ours", "theirs")]
         )
@@ -39,6 +42,9 @@ class Known:
         self.ctx = Context(self.connection, request.api, version, 1)
         authorizer_of(own.acl.authorizer, self.ctx)
         handlers.request(self.ctx, request)
+        if become is not None:  # while a plugin behind this one has the request wait
+            own.become(become)
+            talk.connection.notes[own.acl.authorizer.name].current()
         self.fast_path.passed(self.ctx, self.frame(request), BODY + request.api.is_flexible(version))
 
     def frame(self, request: Request, client: str = "app") -> memoryview:
@@ -67,6 +73,14 @@ def test_of_a_produce_request_only_the_names_matter(rules: Making, version: int)
     if version >= 3:
         assert not known.passes(produce(version, "mine", transactional_id="t"))
     assert known.passes(produce(version, "mine"))
+
+
+@pytest.mark.parametrize("version", range(3, PRODUCE.newest + 1))
+def test_what_other_rules_allowed_is_no_sample(rules: Making, version: int) -> None:
+    asked = produce(version, "mine", transactional_id="t")
+    with_t = OWN.replace("topics:", "transactional_ids: [t], topics:")
+    assert Known(rules(with_t), asked, version).passes(asked)
+    assert not Known(rules(with_t), asked, version, become=OWN).passes(asked)
 
 
 @pytest.mark.parametrize("version", FETCH.versions)
