@@ -5,6 +5,8 @@ Rules:
   session is checked by itself.
 * An incremental request of a session that is not known on this connection gets "session not found": the client begins a
   new one. A request that is out of turn, or that has names where its session has ids, is refused as its broker would.
+* If the broker answers a request of a session with an error, the session is over: it may have changed unseen, and a
+  client must not get back into step with it. Answers that follow are checked again.
 * A fetch may wait long at the broker. If the rules have changed when its answer comes, the answer is checked again
   before any of its records leaves. If they have not, and nothing was refused, the answer passes unread.
 * A short request stands for all topics of its session. If these are many, it is checked in slices, though it is short.
@@ -56,6 +58,11 @@ class PendingFetch:
     allowed: bool = False  # nothing was refused, not even in shadow
     content: object = None  # the content of its session after this request
     held: int = 0  # bytes that the refusals take until the answer leaves, estimated
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Have the rules changed since, or has its session ended?"""
+        return self.authorizer.current() is not self.edition or (self.of is not None and not self.of.is_open)
 
 
 class FetchHandlers:
@@ -157,22 +164,24 @@ class FetchHandlers:
         return sessions(ctx.connection, self._sessions_key)
 
     def is_needed(self, ctx: Context) -> bool:
-        """Whether the answer must be read."""
+        """Whether the answer must be read, unless it is an error."""
         fetch: PendingFetch | None = ctx.notes.get(self)
         if fetch is None:
             return False
-        return fetch.authorizer.current() is not fetch.edition or bool(fetch.refused) or fetch.session is not None
+        return fetch.is_doubtful or bool(fetch.refused) or fetch.session is not None
 
     def response(self, ctx: Context, response: FetchResponse) -> Decision:
         """Check the answer if the rules have changed, and put the refusals into it."""
         fetch: PendingFetch = ctx.notes[self]
         if response.error_code:
+            if fetch.of is not None:
+                self._sessions(ctx).drop(fetch.of)
             return None
         if fetch.session is not None and response.session_id:
             self._sessions(ctx).open(response.session_id, fetch.session)
         withheld = False
         fetch.authorizer.answers(ctx)
-        if fetch.authorizer.current() is not fetch.edition:
+        if fetch.is_doubtful:
             for topic in response.responses:
                 withheld |= self._withhold(fetch.authorizer, topic, ctx.version)
         if not withheld and not fetch.refused:

@@ -12,8 +12,9 @@ Rules:
   0.3 us. If some bytes differ each time, the fast path looks only at the rest of the frame (`Beginning.rest`).
 * What a fast path keeps of a connection is in `connection.samples`. It is forgotten when other filters come into force.
 * A response handler's `needed` is asked when the response begins, with the request's context or its sample, and
-  changes neither. A response that no handler needs passes unread. If the handler is `settled` for a fast path, it is
-  not even asked about the answers to requests which that fast path let pass.
+  changes neither. A response that no handler needs passes unread. But its own error code is looked at where a handler
+  has `on_error`. If the handler is `settled` for a fast path, it is not even asked about the answers to requests which
+  that fast path let pass.
 """
 
 from __future__ import annotations

@@ -72,7 +72,15 @@ class FetchSessions(Generic[S]):
 
     def close(self, request: SessionRequest) -> None:
         """The session that a request names is over."""
-        session = self._open.pop(_key(request), None)
+        self._end(_key(request))
+
+    def drop(self, session: S) -> None:
+        """This session is over: the broker has it no more, or not as it was."""
+        for key in [key for key, each in self._open.items() if each is session]:
+            self._end(key)
+
+    def _end(self, key: Hashable) -> None:
+        session = self._open.pop(key, None)
         if session is not None:
             session.is_open = False
 

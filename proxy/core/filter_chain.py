@@ -32,6 +32,8 @@ from proxy.protocol.tally import element_counter
 
 CORRELATION_ID = RESPONSE_HEAD.size - SIZE.size  # bytes
 NO_OBSERVERS = Observers()
+NO_ERROR = bytes(2)
+ERROR_CODE = len(NO_ERROR)
 
 
 class Lease:
@@ -78,6 +80,7 @@ class FilterChain:
         # Whether a small response is only shown: no handler looks at it, and nobody takes steps before it leaves.
         self.only_shows = bool(response and not response.handlers and not observers.holders)
         self._needed = tuple(handler.needed for handler in answering if handler.needed)
+        self._on_error = tuple(handler.on_error for handler in answering if handler.on_error)
         settled = self.fast_path and all(handler.settled in fast_paths for handler in answering if handler.needed)
         self.passed = unread if settled else None  # the chain for answers to requests of the fast path, if another
         self.tail_only = (
@@ -88,17 +91,33 @@ class FilterChain:
         self._bare = Alike()
         self._response_header = skipper(ResponseHeader, api.response_header(version))
 
-    def of_response(self, ctx: Context | None) -> FilterChain:
-        """The chain of the response that begins now."""
+    def of_response(self, ctx: Context | None, frame: memoryview | None = None) -> FilterChain:
+        """The chain of the response that begins now with these bytes. None: a response without an error of its own."""
         if self.unread is None or ctx is None:
             return self
         try:
             for needed in self._needed:
                 if needed(ctx):
                     return self
+            if frame is not None and self._on_error and any(wants(ctx) for wants in self._on_error):
+                return self if self._may_be_error(frame) else self.unread
         except Exception:
             return self  # its handler is asked now, and says what is wrong
         return self.unread
+
+    @cached_property
+    def _error_end(self) -> Callable[[bytes | memoryview, int], int] | None:
+        """Finds the end of the response's own error code; None: it has none in this version."""
+        field = self.api.response.field.get("error_code")
+        has_one = field is not None and field.present(self.version)
+        return end_finder(self.api.response, self.version, "error_code") if has_one else None
+
+    def _may_be_error(self, frame: memoryview) -> bool:
+        """Has this response an error of its own, or is it not known yet?"""
+        if self._error_end is None:
+            return False
+        end = self._error_end(frame, self._response_header(frame, SIZE.size))
+        return frame[end - ERROR_CODE : end] != NO_ERROR
 
     @cached_property
     def _acks(self) -> Picker[Any]:

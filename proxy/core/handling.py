@@ -98,7 +98,7 @@ def _reply(chain: FilterChain, ctx: Context, reply: Reply, position: int) -> Gen
 def _decide(handler: Handler, ctx: Context, message: Message) -> Generator[Step, Any, Decision]:
     """One handler's decision, noted unless it is None. An exception becomes a HandlerError that names the handler."""
     try:
-        if handler.needed is not None and not handler.needed(ctx):
+        if not handler.wants(ctx, message):
             return None
         if ctx.is_large:
             decision = yield from in_slices(handler.call, ctx, message)

@@ -70,7 +70,7 @@ class Responses(ResponseLane):
             if chain.observers:
                 self._outcomes.answered(ctx)
             if chain.unread is not None:
-                chain = chain.of_response(ctx)
+                chain = chain.of_response(ctx, data[pos:stop])
             if chain.response is None or (chain.tail_only and stop <= len(data) and chain.ends_bare(data, pos, stop)):
                 if chain.observers.holders and self._holds_back(slot, stop - pos):
                     return HOLD
@@ -171,7 +171,7 @@ class Responses(ResponseLane):
             if self._counted.answer(counted, pending, frame, 0, len(frame), self._answered):
                 return None
             ctx = self._counted.reopen(counted, correlation_id, pending)
-            chain, ctx.answered = counted.told.of_response(ctx), self._answered
+            chain, ctx.answered = counted.told.of_response(ctx, frame), self._answered
         if isinstance(chain, SentAs):
             chain, version = chain.chain, chain.version
         ctx = self._own(chain, correlation_id, ctx)

@@ -62,16 +62,24 @@ class Wish:
 class Handler:
     """A handler, bound to its plugin. `position` is the plugin's place in the order of the configuration.
 
-    `needed` says whether the handler wants to see the response that begins now. `fast_path` knows which requests the
-    handler need not see. `settled` is a fast path: the handler never needs the answers to requests that it let pass.
+    `needed` says whether the handler wants to see the response that begins now, and `on_error` whether it wants to see
+    it if the response has an error of its own (`error_code`). `fast_path` knows which requests the handler need not
+    see. `settled` is a fast path: the handler never needs the answers to requests that it let pass.
     """
 
     call: Callable[..., Any]
     wish: Wish
     position: int
     needed: Callable[[Context], bool] | None = None
+    on_error: Callable[[Context], bool] | None = None
     fast_path: FastPath | None = None
     settled: FastPath | None = None
+
+    def wants(self, ctx: Context, message: Message) -> bool:
+        """Whether it wants to see this message, which was read."""
+        if self.needed is None or self.needed(ctx):
+            return True
+        return self.on_error is not None and bool(getattr(message, "error_code", 0)) and self.on_error(ctx)
 
     @cached_property
     def name(self) -> str:

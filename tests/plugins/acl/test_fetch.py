@@ -315,6 +315,36 @@ def test_an_error_of_the_whole_answer_passes(rules: Making) -> None:
     assert talk.answer(failed) == failed
 
 
+@pytest.mark.parametrize("version", WITH_SESSIONS)
+@pytest.mark.parametrize("before", range(4))
+def test_a_session_is_over_when_the_broker_answers_with_an_error(rules: Making, version: int, before: int) -> None:
+    """Also where earlier requests and answers of it passed unread."""
+    talk = Consumer(rules(READS.format("mine")))
+    talk.opened(version, "mine")
+    for epoch in range(1, 1 + before):
+        talk.ask(fetch(version, session=(7, epoch)), version)
+        assert told(talk.answer(records(version, "mine"))) == [("mine", {OK}, True)]
+    talk.ask(fetch(version, session=(7, 1 + before)), version)
+    failed = FetchResponse(error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH, responses=[])
+    assert talk.answer(failed) == failed
+    answer = talk.ask(fetch(version, session=(7, 2 + before)), version)
+    assert (answer.error_code, answer.responses) == (ErrorCode.FETCH_SESSION_ID_NOT_FOUND, [])
+    assert len(talk.fetched) == 2 + before
+
+
+@pytest.mark.parametrize("version", WITH_SESSIONS)
+def test_what_another_client_put_into_a_session_unseen_is_not_served_to_who_gets_back_into_step(
+    rules: Making, version: int
+) -> None:
+    talk = Consumer(rules(READS.format("mine")))
+    talk.opened(version, "mine")
+    for epoch in (1, 2):
+        talk.ask(fetch(version, session=(7, epoch)), version)
+    talk.answer(FetchResponse(error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH, responses=[]))
+    answer = talk.answer(records(version, "mine", "theirs"))
+    assert told(answer) == [("mine", {OK}, True), ("theirs", {REFUSED if version < BY_ID else UNKNOWN}, False)]
+
+
 def test_an_unknown_id_is_asked_for_and_refused_where_nobody_knows_it(rules: Making) -> None:
     talk = Consumer(rules(READS.format("mine")), "mine")
     talk.ask(fetch(BY_ID, "mine", "gone"), BY_ID)
