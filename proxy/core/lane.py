@@ -7,6 +7,7 @@ Rules:
 
       OPEN      frames are taken
       FULL      too many requests are unanswered; goes on when answers come
+      RENAMED   requests with another client id are unanswered; goes on when none is
       GATED     the gate lets nothing pass; goes on when it does
       TURN      the other connections have their turn; goes on when they had it
       WAITING   a frame waits for its handlers
@@ -38,6 +39,7 @@ class State(Enum):
 
     OPEN = auto()
     FULL = auto()
+    RENAMED = auto()
     GATED = auto()
     TURN = auto()
     WAITING = auto()

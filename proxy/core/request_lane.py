@@ -166,9 +166,10 @@ class RequestLane(Lane):
         self.stop()
 
     def _may_go_on(self) -> bool:
-        if self.state not in (State.FULL, State.GATED, State.TURN) or self.turn.is_over:
+        if self.state not in (State.FULL, State.RENAMED, State.GATED, State.TURN) or self.turn.is_over:
             return False
-        return len(self._slots) < self._most and not self._admission.is_closed
+        most = 1 if self.state is State.RENAMED else self._most
+        return len(self._slots) < most and not self._admission.is_closed
 
     def be_over(self) -> None:
         """Nothing more comes from this client."""

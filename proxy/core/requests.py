@@ -3,6 +3,7 @@
 Rules:
 * A request that no plugin wants is noted in flight and passes. A request that a plugin wants waits for its handlers,
   and all requests behind it wait too: Kafka serves one request of a connection at a time.
+* A request of another client id than those in flight waits for their answers.
 * After much work in small requests the other connections have their turn.
 """
 
@@ -54,16 +55,19 @@ class Requests(RequestLane):
                 self._slots.append((head[2], of_answer, sample))  # 0.3 us, while looking takes 1.2
                 return None
         size = SIZE.size + head[0]
+        frame = data[pos : pos + size]
+        if self._slots and self._heads.renames(chain, frame):
+            return self._hold_again(chain, State.RENAMED)
         counted = self._admission.filters.counted.get(head[1])
         if counted is not None and self._counted.ask(counted, head, data, pos, self._heads):
             return None
         if chain.request is not None:
-            return self._want(chain, head, data[pos : pos + size], size)
+            return self._want(chain, head, frame, size)
         if chain.api is PRODUCE and not self.turn.allows(0):
-            return self._hold_for_turn(chain)
+            return self._hold_again(chain, State.TURN)
         if chain.observers:
-            return self._watch(chain, head, data[pos : pos + size], size)
-        return self._look_for_acks(chain, head, None, data[pos : pos + size])
+            return self._watch(chain, head, frame, size)
+        return self._look_for_acks(chain, head, None, frame)
 
     def _meet_no_chain(self, head: Head) -> Reader | None:
         """This request has no filter chain, or too many requests are in flight."""
@@ -76,6 +80,7 @@ class Requests(RequestLane):
 
     def _watch(self, chain: FilterChain, head: Head, frame: memoryview, size: int) -> Reader | None:
         """No plugin reads this request, but observers are told its outcome."""
+        self._heads.body(chain, frame)  # who sends it
         ctx = self._begin(chain, head, size)
         self._outcomes.sent(ctx)
         if chain.api is PRODUCE:
@@ -107,7 +112,7 @@ class Requests(RequestLane):
         is_whole = len(frame) == size
         few = self._few(chain, frame) if is_whole else None
         if not self.turn.allows(work_of(size, few, ASKED)):
-            return self._hold_for_turn(chain)
+            return self._hold_again(chain, State.TURN)
         is_small = few is not None or (is_whole and size <= LARGE_REQUEST)
         if is_small and body is not None and topics is None and self._shows(chain, head, frame, size, body):
             return None
@@ -115,10 +120,10 @@ class Requests(RequestLane):
         self._met = chain, head, ctx, len(frame) < size
         return self
 
-    def _hold_for_turn(self, chain: FilterChain) -> Hold:
-        """The other connections have their turn before this request is met again."""
+    def _hold_again(self, chain: FilterChain, state: State) -> Hold:
+        """Hold this request, and meet it again when the lane goes on."""
         chain.requests -= 1
-        return self.hold(State.TURN)
+        return self.hold(state)
 
     def _few(self, chain: FilterChain, frame: memoryview) -> int | None:
         """How many elements handlers will look at in this whole request, if they are few."""
@@ -185,6 +190,8 @@ class Requests(RequestLane):
         met: tuple[FilterChain, Head, Context, bool] = self._met
         chain, head, ctx, was_cut = met
         self._met = None  # what handlers note in the context may be large
+        if was_cut and self._slots and self._heads.renames(chain, frame):
+            return self._give_up(ctx, "a request in pieces came under another client id than those in flight")
         if was_cut and chain.shown is None and self._passes(chain, head, frame, len(frame), ctx):
             return None
         try:

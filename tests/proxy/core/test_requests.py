@@ -1,6 +1,7 @@
 """Requests that plugins handle: their decisions, and what happens when a handler fails."""
 
 from collections.abc import Iterator
+from os.path import commonprefix
 from typing import Any
 
 import pytest
@@ -8,13 +9,15 @@ import pytest
 from proxy.core.commands import Close, Emit, PauseClient, ResumeClient, ToBroker, ToClient, Wake
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Decision, Forward, Reply, Sleep, Steps
-from proxy.core.decorators import on_request, on_unreadable, on_unsupported
+from proxy.core.decorators import on_outcome, on_request, on_unreadable, on_unsupported
 from proxy.core.events import Authenticated, HandlerFailed, Undecodable
 from proxy.core.fast_path import Beginning
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
+from proxy.core.outcome import Outcome
 from proxy.core.plugin import Plugin
+from proxy.core.request_heads import HEAD
 from proxy.core.wish import Handler, Wish
 from proxy.protocol.api import HEARTBEAT, PRODUCE
 from proxy.protocol.codec import decode, end_finder
@@ -546,3 +549,66 @@ def test_the_header_of_a_client_is_kept_when_its_request_is_rewritten() -> None:
     assert isinstance(command, ToBroker)
     assert bytes(command.data[4:15]) == frame[4:15]
     assert decode(HeartbeatRequest, 4, bytes(command.data[15:])).group_id == "another, longer one"
+
+
+class Naming(Plugin):
+    """Notes what the client calls itself when a request is handled and when it has ended."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[int, str | None]] = []
+
+    @on_request(HeartbeatRequest, fields="group_id")
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> None:
+        self.told.append((ctx.correlation_id, ctx.client_id))
+
+    @on_outcome()
+    def ended(self, ctx: Context, outcome: Outcome) -> None:
+        self.told.append((ctx.correlation_id, ctx.client_id))
+
+
+def named(number: int, client_id: str | None) -> bytes:
+    return asking(HeartbeatRequest(group_id="g", generation_id=1, member_id="m"), number, client_id=client_id)
+
+
+def test_a_request_of_another_client_id_waits_for_the_answers_to_those_before_it() -> None:
+    plugin = Naming()
+    before = named(1, "app") + named(2, "app")
+    assert (
+        Playbook(plugin, byte_by_byte=False)
+        >> FromClient(before + named(3, "other") + named(4, "other"))
+        << ToBroker(before)
+        << PauseClient()
+        >> FromBroker(heartbeat_answer(1))
+        << ToClient(heartbeat_answer(1))
+        >> FromBroker(heartbeat_answer(2))
+        << ToClient(heartbeat_answer(2))
+        << ToBroker(named(3, "other") + named(4, "other"))
+        << ResumeClient()
+        >> FromBroker(heartbeat_answer(3) + heartbeat_answer(4))
+        << ToClient(heartbeat_answer(3) + heartbeat_answer(4))
+    )
+    assert plugin.told == [(number, "app" if number < 3 else "other") for number in (1, 2, 1, 2, 3, 4, 3, 4)]
+
+
+@pytest.mark.parametrize("cut", range(1, len(named(2, "other")) + 1))
+@pytest.mark.parametrize("client_id", ["other", "apple", "app", None])
+def test_wherever_the_second_request_is_cut_the_first_is_told_with_its_own_client_id(
+    cut: int, client_id: str | None
+) -> None:
+    """Where the beginning of the name is the same, and the rest comes later, the connection ends."""
+    plugin, second = Naming(), named(2, client_id)
+    link = Link(connection(), Filters([plugin]))
+    from_client(link, named(1, "app") + second[:cut])
+    from_client(link, second[cut:])
+    assert from_broker(link, heartbeat_answer(1))[0] == ToClient(heartbeat_answer(1))
+    if not link.closed:
+        from_broker(link, heartbeat_answer(2))
+        assert (2, client_id) in plugin.told
+    assert [one for one in plugin.told if one[0] == 1] == [(1, "app")] * 2
+    same = len(commonprefix([second[HEAD:], named(1, "app")[HEAD:]]))
+    assert link.closed is (client_id != "app" and HEAD <= cut <= HEAD + same)
+
+
+def test_nobody_waits_where_no_plugin_sees_who_asks() -> None:
+    frames = named(1, "app") + named(2, "other")
+    assert from_client(Link(connection(), Filters()), frames) == [ToBroker(frames)]
