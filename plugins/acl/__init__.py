@@ -114,7 +114,7 @@ class Acl(Plugin):
             yield Handler(part.request, Wish(Request, api.request, part.FIELDS), position, fast_path=fast_path)
             answered, settled = Wish(Response, api.response, part.ANSWERED), produced if api is PRODUCE else None
             on_error = self._fetch.has_session if api is FETCH else None
-            yield Handler(part.response, answered, position, part.is_needed, on_error, settled=settled)
+            yield Handler(part.response, answered, position, part.is_needed, settled=settled, on_error=on_error)
         for api in APIS.values():
             if api.inter_broker or api in OWN:
                 continue

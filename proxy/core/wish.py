@@ -71,9 +71,9 @@ class Handler:
     wish: Wish
     position: int
     needed: Callable[[Context], bool] | None = None
-    on_error: Callable[[Context], bool] | None = None
     fast_path: FastPath | None = None
     settled: FastPath | None = None
+    on_error: Callable[[Context], bool] | None = None
 
     def wants(self, ctx: Context, message: Message) -> bool:
         """Whether it wants to see this message, which was read."""

@@ -40,7 +40,6 @@ from typing import Any, NamedTuple, Protocol
 from proxy.core.decisions import Step
 from proxy.core.sasl.name import ClaimError
 
-
 # What a broker says to a token of a client that is authenticated, or need not be.
 AFTERWARDS = "SaslAuthenticate request received after successful authentication"
 
