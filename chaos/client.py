@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
-Fault = Mapping[str, Any]  # as in a file of faults: name, match, when, do
+FaultJson = Mapping[str, Any]  # as in a file of faults: name, match, when, do
 LedgerResult = Literal["fired", "not_now", "cannot", "near_miss"]
 
 
@@ -39,7 +39,7 @@ class FaultStatus:
 
     name: str
     source: Literal["file", "api"]
-    fault: Fault
+    fault: FaultJson
     matched: int
     fired: int
 
@@ -114,12 +114,12 @@ class AdminClient:
         self._seconds = seconds
         self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
 
-    def add(self, *faults: Fault) -> list[str]:
+    def add(self, *faults: FaultJson) -> list[str]:
         """Add faults after the present ones, all of them or none. Returns their names."""
         names: list[str] = self._ask("POST", "/faults", faults)["names"]
         return names
 
-    def replace(self, name: str, fault: Fault) -> FaultStatus:
+    def replace(self, name: str, fault: FaultJson) -> FaultStatus:
         """Replace the fault of this name."""
         return FaultStatus(**self._ask("PUT", _path(name), fault))
 
@@ -140,7 +140,7 @@ class AdminClient:
         """Release all requests and answers that this fault holds."""
         self._ask("POST", f"{_path(name)}/release")
 
-    def populate(self, faults: Iterable[Fault], seed: int | None = None) -> list[str]:
+    def populate(self, faults: Iterable[FaultJson], seed: int | None = None) -> list[str]:
         """Have exactly these faults, beside those of the file. Faults that are unchanged keep their counts."""
         names: list[str] = self._ask("POST", "/populate", {"seed": seed, "faults": list(faults)})["names"]
         return names

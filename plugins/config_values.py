@@ -17,7 +17,7 @@ from proxy.plugin import DescribeConfigsResponse, Endpoint, Topology, read_node_
 
 BROKER = 4  # a resource type of DescribeConfigs
 
-Config = DescribeConfigsResponse.Result.Config
+ConfigEntry = DescribeConfigsResponse.Result.Config
 Rewrite = Callable[[str, Endpoint, Topology], str | None]
 
 LISTENER = re.compile(r"://[^,\s]*")
@@ -55,12 +55,12 @@ REWRITES: dict[str, Rewrite] = {
 }
 
 
-def advertise_in(config: Config, shown: Endpoint, topology: Topology) -> bool:
+def advertise_in(config: ConfigEntry, shown: Endpoint, topology: Topology) -> bool:
     """Rewrite the addresses in one setting of the broker that clients know as `shown`. False: it has none."""
     rewrite = REWRITES.get(config.name)
     if rewrite is None:
         return False
-    settings: list[Config | Config.Synonym] = [config, *config.synonyms]
+    settings: list[ConfigEntry | ConfigEntry.Synonym] = [config, *config.synonyms]
     for setting in settings:
         if setting.value is not None and setting.name in REWRITES:
             setting.value = REWRITES[setting.name](setting.value, shown, topology)

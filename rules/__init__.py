@@ -3,16 +3,16 @@
 from rules.conditions import Client
 from rules.load import examine, examine_text, load
 from rules.question import AccessQuestion
-from rules.snapshot import Decision, Rule, Snapshot, Why
+from rules.snapshot import Rule, RuleDecision, Snapshot, Why
 from rules.vocabulary import Operation, ResourceType
 
 __all__ = [
     "AccessQuestion",
     "Client",
-    "Decision",
     "Operation",
     "ResourceType",
     "Rule",
+    "RuleDecision",
     "Snapshot",
     "Why",
     "examine",

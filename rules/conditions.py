@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pydantic import Field, StrictBool
 
 from proxy.text.file import Section
-from rules.hosts import Host
+from rules.hosts import HostPattern
 from rules.hours import Hours
-from rules.values import Hosts, Mechanisms, Names, Pattern, Patterns, Said
+from rules.values import Given, Hosts, Mechanisms, NameList, Pattern, Patterns
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +41,23 @@ OURS = ("client_id", "listener", "mechanism", "tls", "during")
 class Conditions(Section):
     """What a rule may say about the client and the moment, beside what it is about."""
 
-    from_: Said[Hosts] = Field(
+    from_: Given[Hosts] = Field(
         default=None,
         alias="from",
         description="From where: addresses as Java prints them, networks; without it, anywhere.",
         examples=["10.0.0.0/8"],
     )
-    client_id: Said[Patterns] = Field(
+    client_id: Given[Patterns] = Field(
         default=None, description="With which client ids. A client chooses its own.", examples=["alice-*"]
     )
-    listener: Said[Names] = Field(
+    listener: Given[NameList] = Field(
         default=None, description="Through which listeners, by their names.", examples=["clients"]
     )
-    mechanism: Said[Mechanisms] = Field(
+    mechanism: Given[Mechanisms] = Field(
         default=None, description="Having authenticated by which SASL mechanism.", examples=["SCRAM-SHA-512"]
     )
-    tls: Said[StrictBool] = Field(default=None, description="With TLS, or without.", examples=["true"])
-    during: Said[Hours] = Field(default=None, description="When.", examples=["{days: Mon-Fri, hours: 08:00-18:00}"])
+    tls: Given[StrictBool] = Field(default=None, description="With TLS, or without.", examples=["true"])
+    during: Given[Hours] = Field(default=None, description="When.", examples=["{days: Mon-Fri, hours: 08:00-18:00}"])
 
     @property
     def ours(self) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ def named_conditions(said: Conditions) -> Iterator[tuple[str, Condition]]:
         yield "during", _during(said.during)
 
 
-def _host(hosts: tuple[Host, ...]) -> Condition:
+def _host(hosts: tuple[HostPattern, ...]) -> Condition:
     texts = frozenset(host.text for host in hosts if host.network is None)
     networks = tuple(host for host in hosts if host.network is not None)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from proxy.text.environment import Environment
+from proxy.text.environment import Variables
 from proxy.text.items import rewritten
 from rules.bindings import Binding, bindings, rules
 from rules.load import examine_text
@@ -41,7 +41,7 @@ def said(file: AclFile) -> set[Binding]:
 def edited(
     text: str,
     snapshot: Snapshot,
-    environment: Environment,
+    environment: Variables,
     added: Iterable[Binding] = (),
     removed: Collection[Binding] = (),
 ) -> Edited:

@@ -17,7 +17,7 @@ from rules.conditions import Conditions
 from rules.draft import Draft
 from rules.model import OPTION, AclRule
 from rules.question import AccessQuestion
-from rules.snapshot import Decision, Rule, Snapshot, Why
+from rules.snapshot import Rule, RuleDecision, Snapshot, Why
 from rules.values import Pattern
 from rules.vocabulary import EVERYBODY, Operation, PatternType
 
@@ -35,7 +35,7 @@ class Explanation(NamedTuple):
     """One answer, with its reason and the changes that would reverse it."""
 
     question: AccessQuestion
-    decision: Decision
+    decision: RuleDecision
     reason: str
     changes: tuple[Suggestion, ...]
     near: tuple[Suggestion, ...]
@@ -48,7 +48,7 @@ def explain(snapshot: Snapshot, question: AccessQuestion) -> Explanation:
     return Explanation(question, decision, _reason(snapshot, question, decision), changes(snapshot, question)[0], near)
 
 
-def _reason(snapshot: Snapshot, question: AccessQuestion, decision: Decision) -> str:
+def _reason(snapshot: Snapshot, question: AccessQuestion, decision: RuleDecision) -> str:
     if decision.rule is not None:
         return write.on_one_line(decision.rule.acl)
     match decision.why:
@@ -84,7 +84,7 @@ def _about(rule: Rule, question: AccessQuestion) -> bool:
     return any(kind is question.kind and pattern.holds(name) for kind, pattern in rule.acl.resources())
 
 
-def _allowing(draft: Draft, question: AccessQuestion, decision: Decision) -> tuple[Suggestion, Draft]:
+def _allowing(draft: Draft, question: AccessQuestion, decision: RuleDecision) -> tuple[Suggestion, Draft]:
     """One step towards an allow: narrow a rule that denies, or else add the one ACL that is missing."""
     if decision.rule is not None:
         return _narrowed(draft, question, decision.rule)
@@ -97,7 +97,7 @@ def _allowing(draft: Draft, question: AccessQuestion, decision: Decision) -> tup
     return _added(draft, _acl(question, "allow"))
 
 
-def _refusing(draft: Draft, question: AccessQuestion, decision: Decision) -> tuple[Suggestion, Draft]:
+def _refusing(draft: Draft, question: AccessQuestion, decision: RuleDecision) -> tuple[Suggestion, Draft]:
     """One step towards a refusal: narrow the rule that allows if no other rule allows it, or else add a deny."""
     principal = question.client.principal
     if decision.why is Why.SUPER_USER:

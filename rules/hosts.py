@@ -14,11 +14,11 @@ from typing import NamedTuple
 from proxy.text.words import shown, wrong
 from rules.vocabulary import WILDCARD
 
-Address = IPv4Address | IPv6Address
+IpAddress = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
 
-class Host(NamedTuple):
+class HostPattern(NamedTuple):
     """Where a client may come from: an address as text, or a network, or anywhere (`*`)."""
 
     text: str
@@ -42,16 +42,16 @@ class Host(NamedTuple):
         return at is not None and at in self.network
 
 
-def parse(value: object) -> Host:
+def parse(value: object) -> HostPattern:
     """Read `*`, an address, a network in CIDR notation, or `{literal: text}` for a text that may look like one."""
     if isinstance(value, dict):
         text = value.get("literal")
         if len(value) != 1 or not isinstance(text, str):
             raise wrong("a mapping is no host", 'write "10.1.2.3", "10.0.0.0/8" or "{literal: text}"')
-        return Host(text)
+        return HostPattern(text)
     if not isinstance(value, str) or not value:
         raise wrong(f"{shown(value)} is not a host", 'write an address, a network as "10.0.0.0/8", or "*"')
-    return Host(value, _network(value)) if "/" in value else Host(value)
+    return HostPattern(value, _network(value)) if "/" in value else HostPattern(value)
 
 
 def _network(text: str) -> Network:
@@ -66,7 +66,7 @@ def _network(text: str) -> Network:
 
 
 @lru_cache(4096)
-def address(text: str) -> Address | None:
+def address(text: str) -> IpAddress | None:
     """The address that a text spells, in any spelling; None for anything else."""
     try:
         return ip_address(text)

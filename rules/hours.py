@@ -15,7 +15,7 @@ from pydantic import Field, PlainValidator
 
 from proxy.text.file import Section
 from proxy.text.words import nearest, nearest_word, shown, wrong
-from rules.values import OneOrMany, Said, text
+from rules.values import Given, OneOrMany, text
 
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 DAY = 24 * 60
@@ -77,25 +77,25 @@ def zone(value: object) -> ZoneInfo:
 
 
 Days = OneOrMany[Annotated[frozenset[int], PlainValidator(days)]]
-Spans = OneOrMany[Annotated[Span, PlainValidator(hours)]]
+HoursSpans = OneOrMany[Annotated[Span, PlainValidator(hours)]]
 Zone = Annotated[tzinfo, PlainValidator(zone)]
-Moment = Annotated[datetime, PlainValidator(moment)]
+HoursMoment = Annotated[datetime, PlainValidator(moment)]
 
 
 class Hours(Section):
     """When a rule holds."""
 
-    days: Said[Days] = Field(
+    days: Given[Days] = Field(
         default=None, description="On which days: `Mon`, `Mon-Fri`, or a list.", examples=["Mon-Fri"]
     )
-    hours: Said[Spans] = Field(
+    hours: Given[HoursSpans] = Field(
         default=None, description="At which times of the day, or a list.", examples=["08:00-18:00"]
     )
     zone: Zone = Field(default=UTC, description="The time zone of all this.", examples=["Europe/Zurich"])
-    since: Said[Moment] = Field(
+    since: Given[HoursMoment] = Field(
         default=None, description="The first moment at which it holds.", examples=["2026-01-31"]
     )
-    before: Said[Moment] = Field(
+    before: Given[HoursMoment] = Field(
         default=None, description="The first moment at which it holds no more.", examples=["2026-12-31"]
     )
 

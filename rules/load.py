@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable
 
-from proxy.text.environment import Environment
+from proxy.text.environment import Variables
 from proxy.text.file import Examined, Form
 from proxy.text.places import Reading
 from proxy.text.problems import Problem
@@ -24,20 +24,18 @@ START = 'begin with "acls:" (doorkeeper explain --help shows a whole file)'
 FORM = Form(AclFile, "file of rules", START, largest=16 << 20, check=_check)
 
 
-def load(file: str | os.PathLike[str], environment: Environment = os.environ) -> Snapshot:
+def load(file: str | os.PathLike[str], environment: Variables = os.environ) -> Snapshot:
     """The rules in a file. Raises BadFileError with every problem of the file; warnings pass."""
     examined = FORM.read(file, environment)
     return compiled(examined.usable(), examined.reading, examined.problems)
 
 
-def examine(
-    file: str | os.PathLike[str], environment: Environment = os.environ
-) -> tuple[Snapshot | None, list[Problem]]:
+def examine(file: str | os.PathLike[str], environment: Variables = os.environ) -> tuple[Snapshot | None, list[Problem]]:
     """The rules in a file, None if it cannot be used, and all problems and warnings in the order of the file."""
     return _result(FORM.read(file, environment))
 
 
-def examine_text(text: str, name: str, environment: Environment) -> tuple[Snapshot | None, list[Problem]]:
+def examine_text(text: str, name: str, environment: Variables) -> tuple[Snapshot | None, list[Problem]]:
     """As `examine`, for a text that was read already; `name` stands for the file in the problems."""
     return _result(FORM.examine(text, name, environment))
 

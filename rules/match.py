@@ -21,7 +21,7 @@ from pydantic import Field, PlainValidator
 from proxy.protocol.api import APIS, Api
 from proxy.text.words import nearest, shown, wrong
 from rules.conditions import Client, Condition, Conditions, named_conditions
-from rules.values import OneOrMany, Pattern, Patterns, Said, pattern, principal
+from rules.values import Given, OneOrMany, Pattern, Patterns, pattern, principal
 from rules.vocabulary import PatternType
 
 OF_THINGS = ("topic", "partition", "group", "transactional_id")
@@ -64,9 +64,9 @@ def principal_pattern(value: object) -> Pattern:
 
 
 Apis = OneOrMany[Annotated[Api, PlainValidator(api)]]
-Versions = OneOrMany[Annotated[range, PlainValidator(versions)]]
-Numbers = OneOrMany[Annotated[int, PlainValidator(number)]]
-Principals = OneOrMany[Annotated[Pattern, PlainValidator(principal_pattern)]]
+RuleVersions = OneOrMany[Annotated[range, PlainValidator(versions)]]
+RuleNumbers = OneOrMany[Annotated[int, PlainValidator(number)]]
+RulePrincipals = OneOrMany[Annotated[Pattern, PlainValidator(principal_pattern)]]
 
 
 class RequestFacts(NamedTuple):
@@ -90,14 +90,14 @@ class Subject(NamedTuple):
 class Match(Conditions):
     """Which requests are meant."""
 
-    api: Said[Apis] = Field(default=None, description="Requests of which APIs.", examples=["[Produce, Fetch]"])
-    version: Said[Versions] = Field(default=None, description="In which of their versions.", examples=["3-9"])
-    broker: Said[Numbers] = Field(default=None, description="To which brokers, by their node ids.", examples=["2"])
-    principal: Said[Principals] = Field(default=None, description="From whom.", examples=["User:alice"])
-    topic: Said[Patterns] = Field(default=None, description="About which topics.", examples=["orders*"])
-    partition: Said[Numbers] = Field(default=None, description="About which partitions.", examples=["0"])
-    group: Said[Patterns] = Field(default=None, description="About which groups.", examples=["payments-*"])
-    transactional_id: Said[Patterns] = Field(
+    api: Given[Apis] = Field(default=None, description="Requests of which APIs.", examples=["[Produce, Fetch]"])
+    version: Given[RuleVersions] = Field(default=None, description="In which of their versions.", examples=["3-9"])
+    broker: Given[RuleNumbers] = Field(default=None, description="To which brokers, by their node ids.", examples=["2"])
+    principal: Given[RulePrincipals] = Field(default=None, description="From whom.", examples=["User:alice"])
+    topic: Given[Patterns] = Field(default=None, description="About which topics.", examples=["orders*"])
+    partition: Given[RuleNumbers] = Field(default=None, description="About which partitions.", examples=["0"])
+    group: Given[Patterns] = Field(default=None, description="About which groups.", examples=["payments-*"])
+    transactional_id: Given[Patterns] = Field(
         default=None, description="About which transactional ids.", examples=["payments-*"]
     )
 

@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field
 from proxy.text.file import Section
 from proxy.text.words import shown, wrong
 from rules.conditions import Conditions
-from rules.values import Clusters, Operations, Pattern, Patterns, Principals, Said, SuperUsers
+from rules.values import Clusters, Given, Operations, Pattern, Patterns, Principals, SuperUsers
 from rules.vocabulary import Permission, ResourceType
 
 # The options that name resources, one for each type of resource.
@@ -30,21 +30,21 @@ OPTION = {kind: option for option, kind in RESOURCES.items()}
 class AclRule(Conditions):
     """One rule: who is allowed or denied to do what, with what, and from where."""
 
-    allow: Said[Principals] = Field(default=None, description="Who may.", examples=["User:alice"])
-    deny: Said[Principals] = Field(
+    allow: Given[Principals] = Field(default=None, description="Who may.", examples=["User:alice"])
+    deny: Given[Principals] = Field(
         default=None, description="Who may not, whatever else is allowed.", examples=["User:*"]
     )
     to: Operations = Field(description="What they do.", examples=["[Read, Describe]"])
-    topics: Said[Patterns] = Field(default=None, description="With which topics.", examples=["[orders, payments-*]"])
-    groups: Said[Patterns] = Field(default=None, description="With which groups.", examples=["alice-*"])
-    cluster: Said[Clusters] = Field(default=None, description="With the cluster itself.", examples=["true"])
-    transactional_ids: Said[Patterns] = Field(
+    topics: Given[Patterns] = Field(default=None, description="With which topics.", examples=["[orders, payments-*]"])
+    groups: Given[Patterns] = Field(default=None, description="With which groups.", examples=["alice-*"])
+    cluster: Given[Clusters] = Field(default=None, description="With the cluster itself.", examples=["true"])
+    transactional_ids: Given[Patterns] = Field(
         default=None, description="With which transactional ids.", examples=["alice-*"]
     )
-    delegation_tokens: Said[Patterns] = Field(
+    delegation_tokens: Given[Patterns] = Field(
         default=None, description="With which delegation tokens, by their ids.", examples=['"*"']
     )
-    users: Said[Patterns] = Field(
+    users: Given[Patterns] = Field(
         default=None, description="With which users' delegation tokens.", examples=["User:alice"]
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rules.conditions import Client
-from rules.snapshot import Decision, Snapshot
+from rules.snapshot import RuleDecision, Snapshot
 from rules.vocabulary import Operation, ResourceType
 
 
@@ -23,7 +23,7 @@ class AccessQuestion:
     name: str | None
     at: float | None = None
 
-    def put(self, snapshot: Snapshot) -> Decision:
+    def put(self, snapshot: Snapshot) -> RuleDecision:
         """The decision of these rules."""
         if self.name is None:
             return snapshot.decide_by_type(self.client, self.operation, self.kind, self.at)

@@ -43,7 +43,7 @@ class Why(Enum):
     NOBODY = "nobody can be everybody"
 
 
-class Decision(NamedTuple):
+class RuleDecision(NamedTuple):
     """The answer to one question, and what decided it: a rule, or another part of the file, by its place."""
 
     allowed: bool
@@ -68,7 +68,7 @@ class Rule:
             self.mask |= answers(acl.permission, operation)
             self.named |= answers(Permission.DENY, operation)
         self.conditions = conditions(acl)
-        self.decision = Decision(not self.deny, Why.DENIED if self.deny else Why.ALLOWED, self, place)
+        self.decision = RuleDecision(not self.deny, Why.DENIED if self.deny else Why.ALLOWED, self, place)
 
     def admits(self, client: Client, at: float | None) -> bool:
         """Whether the conditions hold for this client at this moment."""
@@ -94,11 +94,11 @@ class Snapshot:
         self.warnings = tuple(warnings)
         self.rules = tuple(rules)
         # Principals whose answer does not depend on the question.
-        self._fixed = {EVERYBODY: Decision(False, Why.NOBODY)} | {
-            principal: Decision(True, Why.SUPER_USER, place=place) for principal, place in super_users.items()
+        self._fixed = {EVERYBODY: RuleDecision(False, Why.NOBODY)} | {
+            principal: RuleDecision(True, Why.SUPER_USER, place=place) for principal, place in super_users.items()
         }
-        self._unmatched = Decision(file.unmatched == "allow", Why.UNMATCHED, place=unmatched)
-        self._not_allowed = Decision(False, Why.NOT_ALLOWED)
+        self._unmatched = RuleDecision(file.unmatched == "allow", Why.UNMATCHED, place=unmatched)
+        self._not_allowed = RuleDecision(False, Why.NOT_ALLOWED)
         self._by_principal: dict[int, dict[str, PatternIndex[Rule]]] = {kind: {} for kind in ResourceType}
         self._by_anybody: dict[int, PatternIndex[Rule]] = {kind: PatternIndex() for kind in ResourceType}
         for rule in self.rules:
@@ -116,14 +116,14 @@ class Snapshot:
 
     def decide(
         self, client: Client, operation: Operation, kind: ResourceType, name: str, at: float | None = None
-    ) -> Decision:
+    ) -> RuleDecision:
         """Whether a client may do this with the resource of this name. `at`: seconds since 1970 UTC, if known."""
         principal = client.principal
         if principal in self._fixed:
             return self._fixed[principal]
         bit = 1 << operation
         indexes = self._by_principal[kind]
-        allowed: Decision | None = None
+        allowed: RuleDecision | None = None
         for who in (principal, EVERYBODY):
             if (index := indexes.get(who)) is None:
                 continue
@@ -134,12 +134,12 @@ class Snapshot:
                     allowed = allowed or rule.decision
         return allowed or self._default(kind, name)
 
-    def _default(self, kind: ResourceType, name: str) -> Decision:
+    def _default(self, kind: ResourceType, name: str) -> RuleDecision:
         return self._not_allowed if self._by_anybody[kind].about(name) else self._unmatched
 
     def decide_by_type(
         self, client: Client, operation: Operation, kind: ResourceType, at: float | None = None
-    ) -> Decision:
+    ) -> RuleDecision:
         """Whether a client may do this with any resource of a type at all (KIP-679).
 
         It decides as Kafka does, with the same limits: operations imply nothing here, and a deny of every name by an

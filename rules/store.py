@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from proxy.text.atomic import write_atomically
-from proxy.text.environment import Environment
+from proxy.text.environment import Variables
 from proxy.text.problems import BadFileError
 from proxy.text.stamp import settled, stamp
 from proxy.text.watched import WatchedFile
@@ -54,7 +54,7 @@ class Changed(NamedTuple):
 class Store:
     """The store of one watched file. Its methods block on the disk."""
 
-    def __init__(self, watched: WatchedFile[Snapshot], environment: Environment = os.environ) -> None:
+    def __init__(self, watched: WatchedFile[Snapshot], environment: Variables = os.environ) -> None:
         self.watched = watched
         self._environment = environment
 

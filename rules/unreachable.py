@@ -11,9 +11,9 @@ from functools import reduce
 from operator import or_
 
 from proxy.protocol.wire import LONGEST_TOPIC
-from proxy.text.places import Path
+from proxy.text.places import KeyPath
 from proxy.text.problems import Finding
-from rules.hosts import Host, address, java_text
+from rules.hosts import HostPattern, address, java_text
 from rules.model import RESOURCES, AclFile, AclRule
 from rules.pattern_index import PatternIndex
 from rules.values import Pattern
@@ -39,7 +39,7 @@ def findings(file: AclFile) -> Iterator[Finding]:
             yield Finding(path, f"{fact}; take one of the two out", warning=True)
 
 
-def _operations(path: Path, acl: AclRule) -> Iterator[Finding]:
+def _operations(path: KeyPath, acl: AclRule) -> Iterator[Finding]:
     kinds = {option: kind for option, kind in RESOURCES.items() if getattr(acl, option)}
     asked = reduce(or_, (ASKED_OF[kind] for kind in kinds.values()))
     said = [answers(acl.permission, operation) for operation in acl.to]
@@ -56,7 +56,7 @@ def _operations(path: Path, acl: AclRule) -> Iterator[Finding]:
             yield Finding((*path, option), f"{fact}; it asks for {', '.join(known)}", warning=True)
 
 
-def _principals(path: Path, acl: AclRule, super_users: tuple[str, ...]) -> Iterator[Finding]:
+def _principals(path: KeyPath, acl: AclRule, super_users: tuple[str, ...]) -> Iterator[Finding]:
     option = acl.permission.word.lower()
     for index, principal in enumerate(acl.principals):
         kind, _, name = principal.partition(":")
@@ -71,7 +71,7 @@ def _principals(path: Path, acl: AclRule, super_users: tuple[str, ...]) -> Itera
         yield Finding((*path, option, index), message, warning=True)
 
 
-def _of_host(host: Host) -> str | None:
+def _of_host(host: HostPattern) -> str | None:
     if host.network is not None or host.is_anywhere:
         return None
     if address(host.text) is None:
@@ -81,7 +81,7 @@ def _of_host(host: Host) -> str | None:
     return None
 
 
-def _names(path: Path, acl: AclRule) -> Iterator[Finding]:
+def _names(path: KeyPath, acl: AclRule) -> Iterator[Finding]:
     for option, kind in RESOURCES.items():
         for index, pattern in enumerate(getattr(acl, option) or ()):
             if fact := _of_name(kind, pattern):

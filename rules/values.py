@@ -131,13 +131,13 @@ def _if_any(value: object) -> object:
     return () if value is None else _as_list(value)
 
 
-Said = Annotated[T | None, BeforeValidator(_given)]
+Given = Annotated[T | None, BeforeValidator(_given)]
 OneOrMany = Annotated[tuple[T, ...], BeforeValidator(_as_list), Field(min_length=1)]
 Patterns = OneOrMany[Annotated[Pattern, PlainValidator(pattern)]]
 Clusters = OneOrMany[Annotated[Pattern, PlainValidator(cluster)]]
 Principals = OneOrMany[Annotated[str, PlainValidator(principal)]]
 SuperUsers = Annotated[tuple[Annotated[str, PlainValidator(principal)], ...], BeforeValidator(_if_any)]
 Operations = OneOrMany[Annotated[Operation, PlainValidator(operation)]]
-Hosts = OneOrMany[Annotated[hosts.Host, PlainValidator(hosts.parse)]]
+Hosts = OneOrMany[Annotated[hosts.HostPattern, PlainValidator(hosts.parse)]]
 Mechanisms = OneOrMany[Annotated[str, PlainValidator(mechanism)]]
-Names = OneOrMany[Annotated[str, PlainValidator(lambda value: text(value, "name", "clients"))]]
+NameList = OneOrMany[Annotated[str, PlainValidator(lambda value: text(value, "name", "clients"))]]

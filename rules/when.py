@@ -17,7 +17,7 @@ from pydantic import Field, PlainValidator
 from proxy.text.file import Section
 from proxy.text.quantities import Moment, Seconds
 from proxy.text.words import shown, wrong
-from rules.values import OneOrMany, Said, text
+from rules.values import Given, OneOrMany, text
 
 
 def count(value: object) -> int:
@@ -42,22 +42,22 @@ RuleName = Annotated[str, PlainValidator(lambda value: text(value, "name of a ru
 class When(Section):
     """When a rule that matches fires."""
 
-    nth: Said[OneOrMany[Number]] = Field(
+    nth: Given[OneOrMany[Number]] = Field(
         default=None, description="At which of the matches alone.", examples=["[1, 3]"]
     )
-    after: Said[Number] = Field(default=None, description="Not at the first so many matches.", examples=["10"])
-    times: Said[Number] = Field(default=None, description="At most so often.", examples=["2"])
-    probability: Said[Probability] = Field(
+    after: Given[Number] = Field(default=None, description="Not at the first so many matches.", examples=["10"])
+    times: Given[Number] = Field(default=None, description="At most so often.", examples=["2"])
+    probability: Given[Probability] = Field(
         default=None, description="At each match with this probability.", examples=["0.1"]
     )
-    from_: Said[Moment] = Field(
+    from_: Given[Moment] = Field(
         default=None, alias="from", description="So long after the rule came into force.", examples=["10s"]
     )
-    for_: Said[Seconds] = Field(
+    for_: Given[Seconds] = Field(
         default=None, alias="for", description="For so long: from `from`, or since it came into force.", examples=["5s"]
     )
-    after_rule: Said[RuleName] = Field(default=None, description="Once this rule has fired.", examples=["lost-ack"])
-    while_rule: Said[RuleName] = Field(
+    after_rule: Given[RuleName] = Field(default=None, description="Once this rule has fired.", examples=["lost-ack"])
+    while_rule: Given[RuleName] = Field(
         default=None, description="While this rule is under way.", examples=["broker-2-down"]
     )
 

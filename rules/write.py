@@ -12,7 +12,7 @@ from typing import Any
 from proxy.text.places import plain
 from rules import hours
 from rules.conditions import Conditions
-from rules.hosts import Host
+from rules.hosts import HostPattern
 from rules.hours import Hours
 from rules.model import AclFile, AclRule
 from rules.values import Pattern
@@ -63,7 +63,7 @@ def _options(acl: AclRule) -> Iterator[tuple[str, Any]]:
 
 def inline(value: Any) -> str:
     """A value in one line of YAML."""
-    if isinstance(value, (Pattern, Host)):
+    if isinstance(value, (Pattern, HostPattern)):
         value = value.written
     elif isinstance(value, Operation):
         value = value.word

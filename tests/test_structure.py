@@ -125,17 +125,22 @@ def test_every_module_says_its_idea(module: str) -> None:
     assert (ROOT / module).read_text(encoding="utf-8").startswith('"""')
 
 
-def test_no_two_classes_have_one_name() -> None:
+def test_no_class_has_the_name_of_another_class_or_of_a_type() -> None:
     """Message modules are exempt: they repeat names of elements, and the message around a class tells it apart."""
-    found: dict[str, list[str]] = {}
+    classes: dict[str, list[str]] = {}
+    types: dict[str, list[str]] = {}
     for path in sources(*PACKAGES):
         parts = path.relative_to(ROOT).with_suffix("").parts
         if parts[:3] == ("proxy", "protocol", "messages"):
             continue
+        home = ".".join(parts).removesuffix(".__init__")
         for defined in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(defined, ast.ClassDef) and not defined.name.startswith("_"):
-                found.setdefault(defined.name, []).append(".".join(parts).removesuffix(".__init__"))
-    assert {name: ", ".join(sorted(homes)) for name, homes in found.items() if len(homes) > 1} == {}
+                classes.setdefault(defined.name, []).append(home)
+            elif isinstance(defined, ast.Assign) and isinstance(defined.targets[0], ast.Name):
+                types.setdefault(defined.targets[0].id, []).append(home)  # constants too, which are in capitals
+    told = {name: ", ".join(sorted([*homes, *types.get(name, [])])) for name, homes in classes.items()}
+    assert {name: homes for name, homes in told.items() if "," in homes} == {}
 
 
 def test_imports_point_one_way() -> None:

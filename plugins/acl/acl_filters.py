@@ -24,10 +24,10 @@ from rules.vocabulary import WILDCARD, PatternType, Permission
 
 UNKNOWN, ANY, MATCH = 0, 1, 2  # Kafka's numbers that stand in no ACL; MATCH is a pattern type
 Filter = DescribeAclsRequest | DeleteAclsRequest.Filter
-Words = tuple[int, int, int, int]  # resource type, pattern type, operation, permission
+FilterWords = tuple[int, int, int, int]  # resource type, pattern type, operation, permission
 
 
-def words(of: Filter | CreateAclsRequest.Creation) -> Words:
+def words(of: Filter | CreateAclsRequest.Creation) -> FilterWords:
     """The numbers in a filter or an ACL."""
     if isinstance(of, CreateAclsRequest.Creation):
         return of.resource_type, of.resource_pattern_type, of.operation, of.permission_type
@@ -47,7 +47,7 @@ class AclWordsCheck(Check):
         return Disconnect(f"a {checked.api.name} request with an UNKNOWN in it") if unknown else None
 
 
-def too_new(pattern: Words) -> tuple[bool, bool]:
+def too_new(pattern: FilterWords) -> tuple[bool, bool]:
     """Whether the resource of a filter, and whether its rest, has a number that the proxy does not know."""
     kind, pattern_type, operation, permission = pattern
     of_resource = kind not in (ANY, *ResourceType) or pattern_type not in (ANY, MATCH, *PatternType)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from proxy.plugin import Api, Count, Services
 from proxy.plugin.files import WatchedFile
-from rules import Decision, Snapshot
+from rules import RuleDecision, Snapshot
 
 
 class Authorizer:
@@ -30,7 +30,7 @@ class Authorizer:
             self.is_timed = any(rule.acl.during is not None for rule in snapshot.rules)
         return snapshot, int(self.now()) if self.is_timed else 0
 
-    def place(self, decision: Decision) -> str | None:
+    def place(self, decision: RuleDecision) -> str | None:
         """The place of the rule that decided, as file:line:column; None: nothing in the file did."""
         at = decision.place
         if at is None:

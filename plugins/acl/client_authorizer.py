@@ -16,12 +16,12 @@ from sys import getsizeof
 from plugins.acl.authorizer import Authorizer
 from proxy.plugin import Api, Connection, Context, Denied, turn
 from proxy.plugin.schema import LONGEST_TOPIC
-from rules import Client, Decision, Operation, ResourceType, Snapshot, Why
+from rules import Client, Operation, ResourceType, RuleDecision, Snapshot, Why
 from rules.clients import client_of
 from rules.noted import NotedRules, note_rules
 from rules.vocabulary import CLUSTER_NAME
 
-UNKNOWN = Decision(False, Why.NOT_ALLOWED)
+UNKNOWN = RuleDecision(False, Why.NOT_ALLOWED)
 MOST_DECISIONS = 10_000  # cached for one connection
 ENTRY = 64  # bytes of a cache entry, beside its name; the decision itself belongs to the rules
 MOST_EVENTS = 100  # refusals of one request that give an event each; all of them are counted
@@ -59,7 +59,7 @@ class ClientAuthorizer:
         self._mechanism: str | None = None
         self._client_id: str | None = None
         self._client: Client | None = None
-        self._known: dict[tuple[int, int], dict[str, Decision]] = {}
+        self._known: dict[tuple[int, int], dict[str, RuleDecision]] = {}
         self._size = 0  # bytes of the cache
         self.edition: object = None
         self.recorded = 0  # refusals so far
@@ -115,7 +115,7 @@ class ClientAuthorizer:
             self.let_go()
             self.edition = object()
 
-    def decide(self, operation: Operation, kind: ResourceType, name: str) -> Decision:
+    def decide(self, operation: Operation, kind: ResourceType, name: str) -> RuleDecision:
         """The decision of the rules, from the cache if it is there. `current` must have been called before."""
         turn()
         known = self._known.get((operation, kind))
@@ -169,7 +169,7 @@ class ClientAuthorizer:
         decision = self._rules.decide_by_type(self._client, operation, kind, self.of.now())
         return not decision.allowed and self.record(api, operation, kind, "any", decision)
 
-    def record(self, api: Api, operation: Operation, kind: ResourceType, name: str, decision: Decision) -> bool:
+    def record(self, api: Api, operation: Operation, kind: ResourceType, name: str, decision: RuleDecision) -> bool:
         """Count a refusal, and emit its event. Returns whether it is enforced."""
         enforced = not self.of.shadow
         self.of.count_refusal(api)

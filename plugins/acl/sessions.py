@@ -20,7 +20,7 @@ from plugins.acl.authorizer import Authorizer
 from proxy.plugin import FETCH, SHARE_FETCH, Api, Connection, ErrorCode, turns
 from proxy.plugin.fetching import FetchedTopic, FetchSession, FetchSessions, Topic
 
-Verdict = Callable[[Topic], int | None]  # the error with which a topic is refused; None: it may be served
+TopicVerdict = Callable[[Topic], int | None]  # the error with which a topic is refused; None: it may be served
 
 
 def sessions_key(authorizer: Authorizer, api: Api) -> str:
@@ -74,7 +74,7 @@ class AuthorizedSession(FetchSession):
         self._edition: object = None
 
     def step(
-        self, asked: list[FetchedTopic], forgotten: list[FetchedTopic], verdict: Verdict, edition: object
+        self, asked: list[FetchedTopic], forgotten: list[FetchedTopic], verdict: TopicVerdict, edition: object
     ) -> Change:
         """Take in a request. Returns the change that the broker's session needs."""
         named: dict[Topic, dict[int, Any]] = {}
@@ -104,7 +104,7 @@ class AuthorizedSession(FetchSession):
         there = self.topics[topic]
         return {index: asked for index, asked in turns(there.items()) if index not in partitions}
 
-    def _check(self, named: Collection[Topic], verdict: Verdict, edition: object) -> Checked:
+    def _check(self, named: Collection[Topic], verdict: TopicVerdict, edition: object) -> Checked:
         """Check the topics that the request names, and those that may be decided otherwise now."""
         again: Iterable[Topic] = [*self._unnamed] if edition is self._edition else self.topics
         self._edition = edition

@@ -24,7 +24,7 @@ REFUSED = ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED
 NOT_ALLOWED = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
 
 
-class Principal(NamedTuple):
+class TokenPrincipal(NamedTuple):
     """A user, in the two parts by which brokers compare them (KafkaPrincipal). As text it is the name of a resource."""
 
     type: str
@@ -34,19 +34,19 @@ class Principal(NamedTuple):
         return f"{self.type}:{self.name}"
 
 
-def principal(text: str) -> Principal:
+def principal(text: str) -> TokenPrincipal:
     """A principal of ours: its type has no colon."""
     kind, _, name = text.partition(":")
-    return Principal(kind, name)
+    return TokenPrincipal(kind, name)
 
 
-def own(checked: CheckedRequest) -> Principal | None:
+def own(checked: CheckedRequest) -> TokenPrincipal | None:
     """The client's own principal; None where only the broker knows it."""
     who = client_of(checked.connection)
     return None if who is None else principal(who.principal)
 
 
-def taken_for(checked: CheckedRequest) -> Principal | None:
+def taken_for(checked: CheckedRequest) -> TokenPrincipal | None:
     """The principal that the broker takes the client for; None where only the broker knows it."""
     told = checked.connection.taken_for
     if told is None:
@@ -69,7 +69,7 @@ class CreateTokenCheck(Check):
         request = checked.request
         if is_anybody(checked):
             return self._refuse(checked, NOT_ALLOWED)
-        named = Principal(request.owner_principal_type, request.owner_principal_name)
+        named = TokenPrincipal(request.owner_principal_type, request.owner_principal_name)
         owner = named if request.owner_principal_name else taken_for(checked)
         known = owner is not None or checked.connection.taken_for is None
         if not known or (owner is not None and self.refuses(checked, owner)):
@@ -82,18 +82,18 @@ class CreateTokenCheck(Check):
         answer: Any = refuse(checked.api, checked.version, checked.request, error)
         owner = requester = own(checked) or principal(ANONYMOUS)
         if checked.request.owner_principal_name:
-            owner = Principal(checked.request.owner_principal_type, checked.request.owner_principal_name)
+            owner = TokenPrincipal(checked.request.owner_principal_type, checked.request.owner_principal_name)
         answer.token_requester_principal_type, answer.token_requester_principal_name = requester
         answer.principal_type, answer.principal_name = owner
         return Reply(answer)
 
-    def refuses(self, checked: CheckedRequest, owner: Principal) -> bool:
+    def refuses(self, checked: CheckedRequest, owner: TokenPrincipal) -> bool:
         return owner != own(checked) and checked.authorizer.refuses(
             checked.api, Operation.CREATE_TOKENS, ResourceType.USER, str(owner)
         )
 
     def check(self, checked: CheckedRequest, response: Any) -> None:
-        owner = Principal(response.principal_type, response.principal_name)
+        owner = TokenPrincipal(response.principal_type, response.principal_name)
         if not response.error_code and self.refuses(checked, owner):
             response.error_code = REFUSED
             response.token_id, response.hmac = "", b""
@@ -137,6 +137,6 @@ class DescribeTokensCheck(Check):
         return checked.authorizer.hides(checked.api, Operation.DESCRIBE, ResourceType.DELEGATION_TOKEN, token.token_id)
 
 
-def owners(token: Any) -> list[Principal]:
+def owners(token: Any) -> list[TokenPrincipal]:
     """The owner of a token, then its renewers."""
-    return [Principal(one.principal_type, one.principal_name) for one in (token, *token.renewers)]
+    return [TokenPrincipal(one.principal_type, one.principal_name) for one in (token, *token.renewers)]

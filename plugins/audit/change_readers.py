@@ -20,7 +20,7 @@ from rules.vocabulary import PatternType, Permission, Word
 CONFIG_OPERATIONS = {0: "set", 1: "unset", 2: "append", 3: "subtract"}
 MECHANISMS = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
 
-Changes = Iterator[AdminChange]
+AdminChanges = Iterator[AdminChange]
 
 
 def _topic(topic: Any) -> Any:
@@ -32,7 +32,7 @@ def _word(kind: type[Word], number: int) -> str:
     return next((one.word for one in kind if one == number), str(number))
 
 
-def _created_topics(request: Any) -> Changes:
+def _created_topics(request: Any) -> AdminChanges:
     for topic in request.topics:
         partitions = len(topic.assignments) or topic.num_partitions
         yield {"change": "create", "type": "topic", "name": topic.name, "key": "partitions", "value": str(partitions)}
@@ -40,17 +40,17 @@ def _created_topics(request: Any) -> Changes:
             yield {"change": "set", "type": "topic", "name": topic.name, "key": config.name}
 
 
-def _deleted_topics(request: Any) -> Changes:
+def _deleted_topics(request: Any) -> AdminChanges:
     for name in (*request.topic_names, *map(_topic, request.topics)):
         yield {"change": "delete", "type": "topic", "name": name}
 
 
-def _grown_topics(request: Any) -> Changes:
+def _grown_topics(request: Any) -> AdminChanges:
     for topic in request.topics:
         yield {"change": "grow", "type": "topic", "name": topic.name, "key": "partitions", "value": str(topic.count)}
 
 
-def _replaced_configs(request: Any) -> Changes:
+def _replaced_configs(request: Any) -> AdminChanges:
     for resource in request.resources:
         kind, name = config_type(resource.resource_type), resource.resource_name
         yield {"change": "replace", "type": kind, "name": name}
@@ -58,7 +58,7 @@ def _replaced_configs(request: Any) -> Changes:
             yield {"change": "set", "type": kind, "name": name, "key": config.name}
 
 
-def _altered_configs(request: Any) -> Changes:
+def _altered_configs(request: Any) -> AdminChanges:
     for resource in request.resources:
         kind = config_type(resource.resource_type)
         for config in resource.configs:
@@ -79,12 +79,12 @@ def _acl(change: str, one: Any, pattern: int, permission: int) -> AdminChange:
     }
 
 
-def _created_acls(request: Any) -> Changes:
+def _created_acls(request: Any) -> AdminChanges:
     for one in request.creations:
         yield _acl("create", one, one.resource_pattern_type, one.permission_type)
 
 
-def _deleted_acls(response: Any) -> Changes:
+def _deleted_acls(response: Any) -> AdminChanges:
     for result in response.filter_results:
         for one in result.matching_acls:
             change = _acl("delete", one, one.pattern_type, one.permission_type)
@@ -93,7 +93,7 @@ def _deleted_acls(response: Any) -> Changes:
             yield change
 
 
-def _quotas(request: Any) -> Changes:
+def _quotas(request: Any) -> AdminChanges:
     for entry in request.entries:
         for op in entry.ops:
             for part in entry.entity:
@@ -108,14 +108,14 @@ def _quotas(request: Any) -> Changes:
                 yield change
 
 
-def _credentials(request: Any) -> Changes:
+def _credentials(request: Any) -> AdminChanges:
     for change, some in (("unset", request.deletions), ("set", request.upsertions)):
         for one in some:
             mechanism = MECHANISMS.get(one.mechanism, str(one.mechanism))
             yield {"change": change, "type": "user", "name": one.name, "key": mechanism}
 
 
-def _records(request: Any) -> Changes:
+def _records(request: Any) -> AdminChanges:
     for topic in request.topics:
         for one in topic.partitions:
             yield {
@@ -128,7 +128,7 @@ def _records(request: Any) -> Changes:
             }
 
 
-def _transaction(request: Any) -> Changes:
+def _transaction(request: Any) -> AdminChanges:
     change = "commit" if request.committed else "abort"
     yield {"change": change, "type": "transactional_id", "name": request.transactional_id}
 
@@ -137,7 +137,7 @@ def _offset(change: str, request: Any, topic: Any, partition: int) -> AdminChang
     return {"change": change, "type": "group", "name": request.group_id, "key": topic, "partition": partition}
 
 
-def _reset_offsets(request: Any) -> Changes:
+def _reset_offsets(request: Any) -> AdminChanges:
     """Offsets committed by a client that is no member of the group: a member only commits what it has read."""
     if request.generation_id_or_member_epoch >= 0 or request.member_id:
         return
@@ -147,30 +147,30 @@ def _reset_offsets(request: Any) -> Changes:
             yield {**change, "value": str(one.committed_offset)}
 
 
-def _reset_share_offsets(request: Any) -> Changes:
+def _reset_share_offsets(request: Any) -> AdminChanges:
     for topic in request.topics:
         for one in topic.partitions:
             change = _offset("reset offset", request, topic.topic_name, one.partition_index)
             yield {**change, "value": str(one.start_offset)}
 
 
-def _deleted_offsets(request: Any) -> Changes:
+def _deleted_offsets(request: Any) -> AdminChanges:
     for topic in request.topics:
         for one in topic.partitions:
             yield _offset("delete offset", request, topic.name, one.partition_index)
 
 
-def _deleted_share_offsets(request: Any) -> Changes:
+def _deleted_share_offsets(request: Any) -> AdminChanges:
     for topic in request.topics:
         yield {"change": "delete offset", "type": "group", "name": request.group_id, "key": topic.topic_name}
 
 
-def _deleted_groups(request: Any) -> Changes:
+def _deleted_groups(request: Any) -> AdminChanges:
     for name in request.groups_names:
         yield {"change": "delete", "type": "group", "name": name}
 
 
-READERS: dict[Api, Callable[[Any], Changes]] = {
+READERS: dict[Api, Callable[[Any], AdminChanges]] = {
     api.CREATE_TOPICS: _created_topics,
     api.DELETE_TOPICS: _deleted_topics,
     api.CREATE_PARTITIONS: _grown_topics,
@@ -187,4 +187,4 @@ READERS: dict[Api, Callable[[Any], Changes]] = {
     api.DELETE_SHARE_GROUP_OFFSETS: _deleted_share_offsets,
     api.DELETE_GROUPS: _deleted_groups,
 }
-ANSWERS: dict[Api, Callable[[Any], Changes]] = {api.DELETE_ACLS: _deleted_acls}
+ANSWERS: dict[Api, Callable[[Any], AdminChanges]] = {api.DELETE_ACLS: _deleted_acls}

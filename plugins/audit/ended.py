@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from plugins.audit.events import RequestSubjects
 from plugins.audit.levels import ClientLevels, FoundLevel
-from plugins.audit.moved import Counted, Names, PartitionTraffic
+from plugins.audit.moved import Counted, NameOf, PartitionTraffic
 from plugins.audit.party import KnownParty
 from plugins.audit.shared import SharedFields
 from proxy.plugin import By, Context, ErrorCode, Outcome
@@ -42,7 +42,7 @@ class EndedRequest(NamedTuple):
     levels: ClientLevels | None
     rules: NotedRules | None
 
-    def found(self, levels: ClientLevels, name_of: Names) -> list[FoundResource]:
+    def found(self, levels: ClientLevels, name_of: NameOf) -> list[FoundResource]:
         """The resources of the request, with their levels."""
         api, version = self.ctx.api, self.ctx.version
         return [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from plugins.audit.moved import Names
+from plugins.audit.moved import NameOf
 from plugins.audit.request_schema import Ended, HandlerDecision, Resource
 from plugins.audit.resources import Subjects
 from plugins.audit.schema import Claimed, NotAllowed, Parted, Reason
@@ -96,7 +96,7 @@ def request_fields(ctx: Context, outcome: Outcome, subjects: RequestSubjects | N
     return fields
 
 
-def with_resources(fields: Said, resources: list[Resource], subjects: RequestSubjects, name_of: Names) -> Said:
+def with_resources(fields: Said, resources: list[Resource], subjects: RequestSubjects, name_of: NameOf) -> Said:
     """The fields with the resources to record, and with the changes."""
     fields["resources"] = resources
     changes, left_out = subjects.changes(name_of)

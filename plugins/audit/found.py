@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from plugins.audit.moved import Names
+from plugins.audit.moved import NameOf
 from plugins.audit.request_schema import Resource
 from plugins.audit.shared import text_bytes
 from plugins.audit.words import id_text
@@ -32,7 +32,7 @@ class FoundResources:
         """Bytes of memory that they take."""
         return SIZE * (len(self.by_key) + 1) + self._named
 
-    def name(self, name_of: Names) -> None:
+    def name(self, name_of: NameOf) -> None:
         """Add the names of topics that have only an id, as far as they are known."""
         for topic_id, resource in self.unnamed:
             name = name_of(topic_id)

@@ -12,7 +12,7 @@ from proxy.plugin import Api, ErrorCode
 from proxy.plugin.schema import NO_UUID
 from rules.noted import NotedRules
 
-Names = Callable[[bytes], str | None]
+NameOf = Callable[[bytes], str | None]
 TopicKey = str | bytes  # a name, or an id
 Counted = tuple[str, TopicKey, int | None]  # the type, name and partition of a resource
 
@@ -52,7 +52,7 @@ class PartitionTraffic:
                 resource["last_timestamp"] = self.last_timestamp
 
 
-def beginning(kind: str, key: TopicKey, api: Api, name_of: Names, rules: NotedRules | None) -> Resource:
+def beginning(kind: str, key: TopicKey, api: Api, name_of: NameOf, rules: NotedRules | None) -> Resource:
     """The fields of a resource of this name or id, without its result."""
     resource: Resource = {"type": kind}
     right = needed_right(api, kind)

@@ -69,10 +69,10 @@ class Loss:
             self._taken = True
 
 
-Entry: TypeAlias = QueuedEvent | DeferredEvent | ToldEvents | Loss
+QueueEntry: TypeAlias = QueuedEvent | DeferredEvent | ToldEvents | Loss
 
 
-def events_in(entry: Entry) -> int:
+def events_in(entry: QueueEntry) -> int:
     """The number of lines that are made of an entry."""
     return 1 if isinstance(entry, QueuedEvent | DeferredEvent | Loss) else len(entry)
 
@@ -83,7 +83,7 @@ class EventQueue:
     def __init__(self, room: int = ROOM, deferred: int = DEFERRED) -> None:
         self._room = room
         self._deferred_room = deferred
-        self._entries: deque[Entry] = deque()
+        self._entries: deque[QueueEntry] = deque()
         self._came = 0  # the weight of all that was put; written by the thread that puts
         self._went = 0  # the weight of all that was taken; written by the thread that takes
         self._deferred_came = self._deferred_went = 0  # the same of events that are still to be made
@@ -147,7 +147,7 @@ class EventQueue:
             self._entries.append(self._loss)
             self._told = None
 
-    def take(self) -> Entry | None:
+    def take(self) -> QueueEntry | None:
         """The oldest entry; None: there is none."""
         try:
             entry = self._entries.popleft()

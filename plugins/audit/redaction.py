@@ -25,7 +25,7 @@ from pydantic import Field, PlainValidator
 from plugins.audit.pseudonyms import Pseudonyms
 from proxy.plugin import wrong
 from proxy.plugin.files import Section, nearest, shown
-from rules.values import OneOrMany, Pattern, Patterns, Said
+from rules.values import Given, OneOrMany, Pattern, Patterns
 
 MASK = "***"
 NETWORKS = {4: 24, 6: 48}  # bits of an address that a mask leaves
@@ -76,8 +76,8 @@ class RedactionRule(Section):
         "keyed hash (HMAC-SHA256), the same each time.",
         examples=["hash"],
     )
-    names: Said[Patterns] = Field(default=None, description="Only these names.", examples=["[patients-*]"])
-    principals: Said[Patterns] = Field(
+    names: Given[Patterns] = Field(default=None, description="Only these names.", examples=["[patients-*]"])
+    principals: Given[Patterns] = Field(
         default=None, description="Only in events of these principals.", examples=['["User:hr-*"]']
     )
 

@@ -19,7 +19,7 @@ from plugins.audit.words import CONFIG_TYPES, TYPES_OF
 from proxy.plugin import Api, ErrorCode, turn
 from proxy.plugin.schema import NO_UUID
 
-Topic = tuple[str | None, bytes | None]  # the name and the id in the message
+NamedTopic = tuple[str | None, bytes | None]  # the name and the id in the message
 
 
 class ResourceReading:
@@ -31,7 +31,7 @@ class ResourceReading:
         self._errors = errors
         self._is_answer = is_answer
 
-    def struct(self, struct: Any, at: MessageShape, topic: Topic) -> int:
+    def struct(self, struct: Any, at: MessageShape, topic: NamedTopic) -> int:
         """Take in a struct and the structs in it. Returns the number of partitions found."""
         turn()
         error = None if at.error is None else getattr(struct, at.error)
@@ -53,7 +53,7 @@ class ResourceReading:
         self._lists(struct, at)
         return partitions
 
-    def _below(self, struct: Any, at: MessageShape, topic: Topic) -> int:
+    def _below(self, struct: Any, at: MessageShape, topic: NamedTopic) -> int:
         partitions = 0
         for field in at.partition_lists:
             for partition in getattr(struct, field) or ():
@@ -77,7 +77,7 @@ class ResourceReading:
                 name, topic_id = (one, None) if isinstance(one, str) else (None, one)
                 self._put("topic", name, topic_id, None, None)
 
-    def _topic(self, struct: Any, at: MessageShape) -> Topic:
+    def _topic(self, struct: Any, at: MessageShape) -> NamedTopic:
         name = getattr(struct, at.topic) if at.topic else None
         topic_id = getattr(struct, at.topic_id) if at.topic_id else None
         if topic_id == NO_UUID:
@@ -89,7 +89,7 @@ class ResourceReading:
         number = 0 if at.kind is None else getattr(struct, at.kind)
         return TYPES_OF.get(self._api, CONFIG_TYPES).get(number, f"type {number}")
 
-    def _partition(self, struct: Any, at: MessageShape, topic: Topic, error: int | None) -> None:
+    def _partition(self, struct: Any, at: MessageShape, topic: NamedTopic, error: int | None) -> None:
         data = None if at.records is None else getattr(struct, at.records)
         index = getattr(struct, at.partition or "")
         resource = self._put("topic", *topic, index, error, bool(data))

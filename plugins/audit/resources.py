@@ -14,7 +14,7 @@ from typing import Any
 
 from plugins.audit.changes import CHANGING, RequestChanges
 from plugins.audit.found import SIZE, FoundResources
-from plugins.audit.moved import Counted, Names, PartitionTraffic
+from plugins.audit.moved import Counted, NameOf, PartitionTraffic
 from plugins.audit.operations import needed_right
 from plugins.audit.request_schema import AdminChange, Resource
 from plugins.audit.resource_reading import ResourceReading
@@ -62,7 +62,7 @@ class Subjects:
         """The room that an event with them takes, in plain events."""
         return self.held // SIZE
 
-    def resources(self, name_of: Names, rules: NotedRules | None = None) -> list[Resource]:
+    def resources(self, name_of: NameOf, rules: NotedRules | None = None) -> list[Resource]:
         """All resources. `name_of` gives the names of topics by their ids, as far as they are known."""
         self._found.name(name_of)
         for resource in self._found:
@@ -80,7 +80,7 @@ class Subjects:
         if place is not None:
             resource["rule"] = place
 
-    def moved(self, name_of: Names) -> Iterator[tuple[Counted, str | None, PartitionTraffic]]:
+    def moved(self, name_of: NameOf) -> Iterator[tuple[Counted, str | None, PartitionTraffic]]:
         """The resources, each with its name, if it is known, and its result."""
         self._found.name(name_of)
         for key, resource in self._found.by_key.items():
@@ -90,7 +90,7 @@ class Subjects:
             moved.error = ErrorCode[resource["error"]] if "error" in resource else 0
             yield key, resource.get("name"), moved
 
-    def head(self, key: Counted, name_of: Names, rules: NotedRules | None) -> Resource:
+    def head(self, key: Counted, name_of: NameOf, rules: NotedRules | None) -> Resource:
         """The fields of a resource that do not depend on the partition; `key` is one that `moved` gave."""
         kind, name, index = key
         found = self._found.by_key[kind, str(name), index]
@@ -99,7 +99,7 @@ class Subjects:
         resource: Resource = head
         return resource
 
-    def changes(self, name_of: Names) -> tuple[list[AdminChange], int]:
+    def changes(self, name_of: NameOf) -> tuple[list[AdminChange], int]:
         """The changes, each with the error of its resource, and the number of changes beyond the limit."""
         if self._changes is None:
             return [], 0

@@ -18,7 +18,7 @@ from plugins.audit.request_schema import Asked, Ended
 VERSION = 3
 
 
-class Stamp(TypedDict):
+class EventStamp(TypedDict):
     """Of every event. The writer of the journal gives it."""
 
     kind: Annotated[str, "What happened: one of the kinds above."]
@@ -169,7 +169,7 @@ KINDS = {
 
 def table() -> tuple[Column, ...]:
     """Every field that an event may have."""
-    return columns(Stamp, *(section for _, sections in KINDS.values() for section in sections))
+    return columns(EventStamp, *(section for _, sections in KINDS.values() for section in sections))
 
 
 def ddl() -> str:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import PydanticSerializationError
 
 from plugins.audit.request_schema import Ended, Resource
-from plugins.audit.schema import Stamp
+from plugins.audit.schema import EventStamp
 from plugins.audit.shared import SharedFields, fields_json
 
 if TYPE_CHECKING:
@@ -104,5 +104,5 @@ def told_fields(events: ToldEvents) -> Iterator[tuple[float, SharedFields, dict[
     """The events one by one, to be redacted: the time, the shared fields and the own fields of each."""
     lines = events.lines(b'{"kind":"', b'","sequence":', 0).splitlines()
     for (at, shared), line in zip(events.whose(), lines, strict=True):
-        apart = shared.fields.keys() | Stamp.__annotations__.keys()
+        apart = shared.fields.keys() | EventStamp.__annotations__.keys()
         yield at, shared, {name: value for name, value in json.loads(line).items() if name not in apart}

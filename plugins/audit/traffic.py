@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from plugins.audit.moved import Counted, Names, PartitionTraffic, TopicKey, beginning
+from plugins.audit.moved import Counted, NameOf, PartitionTraffic, TopicKey, beginning
 from plugins.audit.request_schema import AdminChange, Resource
 from plugins.audit.shared import text_bytes
 from proxy.plugin import (
@@ -165,7 +165,7 @@ class TrafficSubjects:
             moved = self.partitions[key] = PartitionTraffic()
         return moved
 
-    def resources(self, name_of: Names, rules: NotedRules | None = None) -> list[Resource]:
+    def resources(self, name_of: NameOf, rules: NotedRules | None = None) -> list[Resource]:
         """All resources. `name_of` gives the names of topics by their ids, as far as they are known."""
         found: list[Resource] = []
         if self.transactional_id is not None:
@@ -182,17 +182,17 @@ class TrafficSubjects:
             found.append(resource)
         return found
 
-    def moved(self, name_of: Names) -> Iterator[tuple[Counted, str | None, PartitionTraffic]]:
+    def moved(self, name_of: NameOf) -> Iterator[tuple[Counted, str | None, PartitionTraffic]]:
         """The resources, each with its name, if it is known, and its result."""
         if self.transactional_id is not None:
             yield ("transactional_id", self.transactional_id, None), self.transactional_id, PartitionTraffic()
         for (topic, index), moved in self.partitions.items():
             yield ("topic", topic, index), topic if isinstance(topic, str) else name_of(topic), moved
 
-    def head(self, key: Counted, name_of: Names, rules: NotedRules | None) -> Resource:
+    def head(self, key: Counted, name_of: NameOf, rules: NotedRules | None) -> Resource:
         """The fields of a resource that do not depend on the partition."""
         return beginning(key[0], key[1], self._api, name_of, rules)
 
-    def changes(self, name_of: Names) -> tuple[list[AdminChange], int]:
+    def changes(self, name_of: NameOf) -> tuple[list[AdminChange], int]:
         """These requests change nothing of the cluster."""
         return [], 0

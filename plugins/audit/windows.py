@@ -28,7 +28,7 @@ MOST = 50_000  # partitions and other resources of all windows; a text of PLAIN 
 SET_BACK = 1.0  # seconds; a window that begins later than now by more began before the clock was set back: it is over
 HEAVY = 20  # so many of them weigh as much as one event in the queue
 
-Described = Callable[[Counted], Resource]  # the fields of a resource that do not depend on the partition
+DescribeCounted = Callable[[Counted], Resource]  # the fields of a resource that do not depend on the partition
 
 
 class WindowKey(NamedTuple):
@@ -55,7 +55,7 @@ class Windows:
         seconds: float,
         outcome: Outcome,
         moved: Sequence[tuple[Counted, PartitionTraffic]],
-        describe: Described,
+        describe: DescribeCounted,
     ) -> bool:
         """Count a request that ended at `at`, in seconds since 1970. False: there is no room."""
         with self._lock:
@@ -94,7 +94,7 @@ class Windows:
                 window.tally = make()
             return window.tally
 
-    def _take_in(self, window: Window, new: list[Counted], describe: Described) -> bool:
+    def _take_in(self, window: Window, new: list[Counted], describe: DescribeCounted) -> bool:
         """Add resources to a window. False: it has no room for them."""
         named = sum([text_bytes(name[1]) for name in new if isinstance(name[1], str)])
         if window.is_full_with(len(new), named):

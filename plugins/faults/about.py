@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from proxy.plugin import Api, Meaning, Request, Struct, turn
-from proxy.plugin.schema import NO_UUID, Array, Chain, Element, Field, StructType, arrays, errors, level, paths
+from proxy.plugin.schema import NO_UUID, Array, Element, Field, StructChain, StructType, arrays, errors, level, paths
 from rules.match import Subject
 
 TELLING = frozenset(
@@ -70,7 +70,7 @@ def subject(request: Request, version: int, name_of: NameOf) -> Subject:
     return _with(Subject(), request, version, name_of, request)
 
 
-def _things(cls: Any, version: int, chain: Chain, thing: Thing, name_of: NameOf) -> Iterator[Thing]:
+def _things(cls: Any, version: int, chain: StructChain, thing: Thing, name_of: NameOf) -> Iterator[Thing]:
     """The things inside of `thing`, which is answered by a struct `cls` of the answer."""
     mirrors = _mirrors(cls, version)
     listed = [(field, array) for field in mirrors for path in field.mirrors for array in arrays(path, version, *chain)]

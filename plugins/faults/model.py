@@ -24,14 +24,14 @@ from plugins.faults.action import FaultAction, action
 from proxy.plugin import Api, Finding
 from proxy.plugin.files import Examined, Form, Section, nearest
 from rules.match import Match
-from rules.values import Said, text
+from rules.values import Given, text
 from rules.when import When
 
 
 class FaultRule(Section):
     """One fault: of what, when, and what happens."""
 
-    name: Said[Annotated[str, PlainValidator(lambda value: text(value, "name of a rule", "lost-ack"))]] = Field(
+    name: Given[Annotated[str, PlainValidator(lambda value: text(value, "name of a rule", "lost-ack"))]] = Field(
         default=None, description="What it is called, in the ledger and by other rules.", examples=["lost-ack"]
     )
     match: Match = Field(default=Match(), description="Of which requests or connections.", examples=["{api: Produce}"])

@@ -15,7 +15,7 @@ from plugins.faults.fault_set import NamedFault
 from proxy.plugin import Cut, Disconnect, Drip, Raw, Reply, Response
 from rules.match import Subject
 
-Manner = Raw | Cut | Drip
+AnswerManner = Raw | Cut | Drip
 
 
 @dataclass(slots=True)
@@ -28,14 +28,14 @@ class PendingFaults:
     subject: Subject
     faults: list[NamedFault] = field(default_factory=list)
     to_answer: list[Callable[[Response], None]] = field(default_factory=list)
-    leaving: Manner | None = None
+    leaving: AnswerManner | None = None
     asks_all: bool = False
     _by: str = ""  # the fault that decided how the frame leaves
 
     def __bool__(self) -> bool:
         return bool(self.faults or self.to_answer or self.leaving)
 
-    def leaves(self, name: str, manner: Manner) -> None:
+    def leaves(self, name: str, manner: AnswerManner) -> None:
         """A fault decided how the frame leaves."""
         self.leaving, self._by = manner, name
 
@@ -44,7 +44,7 @@ class PendingFaults:
         is_second = effect.of_frames and self.leaving is not None
         return f'"{self._by}" says already how the frame leaves' if is_second else None
 
-    def take_leaving(self) -> Manner | None:
+    def take_leaving(self) -> AnswerManner | None:
         """How the frame leaves. It is forgotten, because the answer is another frame."""
         leaving, self.leaving = self.leaving, None
         return leaving

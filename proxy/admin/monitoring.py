@@ -24,13 +24,13 @@ from proxy.telemetry.counters import AdminCounters
 from proxy.telemetry.instruments import Instruments
 from proxy.telemetry.report import Reports
 
-Source = Callable[[], Awaitable[Reports]]  # the current report of every worker
+ReportSource = Callable[[], Awaitable[Reports]]  # the current report of every worker
 
 
 class Monitoring:
     """The monitoring operations over `workers` workers."""
 
-    def __init__(self, source: Source, workers: int, counters: AdminCounters) -> None:
+    def __init__(self, source: ReportSource, workers: int, counters: AdminCounters) -> None:
         self._source = source
         self._counters = counters
         self._workers = workers

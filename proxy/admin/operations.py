@@ -14,7 +14,7 @@ from starlette.routing import Route
 from proxy.admin.guard import Guard
 from proxy.admin.shapes import HttpShape
 
-Do = Callable[[Request], Awaitable[Response]]
+Respond = Callable[[Request], Awaitable[Response]]
 
 
 class QueryParameter(NamedTuple):
@@ -35,7 +35,7 @@ class HttpOperation:
 
     method: str
     path: str
-    do: Do
+    do: Respond
     summary: str
     answer: type[HttpShape] | None = None
     status: int = 200

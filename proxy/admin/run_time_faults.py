@@ -18,14 +18,14 @@ import trio
 from plugins.faults.overlay import MOST
 from proxy.admin.problems import HttpError
 from proxy.core.state import NotTakenError, PluginStates, StateError
-from proxy.text.places import Path
+from proxy.text.places import KeyPath
 from proxy.text.problems import Finding
 
 PLUGIN = "faults"
 LONGEST_NAME = 200
 LARGEST = 8 << 10  # bytes of one fault
 
-Fault = dict[str, Any]
+FaultJson = dict[str, Any]
 
 
 class FaultsAtRunTime:
@@ -41,9 +41,9 @@ class FaultsAtRunTime:
         return self._states.of(PLUGIN) or {"seed": None, "generation": 0, "faults": []}
 
     @property
-    def _faults(self) -> list[Fault]:
+    def _faults(self) -> list[FaultJson]:
         """The faults that were added at run time."""
-        faults: list[Fault] = self._state["faults"]
+        faults: list[FaultJson] = self._state["faults"]
         return faults
 
     async def query(self, question: str, said: Mapping[str, Any]) -> dict[int, list[Any]]:
@@ -120,7 +120,7 @@ class FaultsAtRunTime:
         async with self._changing:
             await self._change([], lambda state: {"seed": seed, "generation": state["generation"] + 1, "faults": []}, 0)
 
-    async def _change(self, new: Sequence[Fault], become: Callable[[Any], Any], at: int) -> None:
+    async def _change(self, new: Sequence[FaultJson], become: Callable[[Any], Any], at: int) -> None:
         """Put a new state in force. Its new faults begin at index `at`. Problems have the indexes of the request."""
         try:
             await self._states.change(PLUGIN, become(self._state))
@@ -136,7 +136,7 @@ class FaultsAtRunTime:
             raise HttpError(403, f'"{name}" stands in the file of faults; change it there')
         raise HttpError(404, f'no fault is called "{name}"')
 
-    async def _named(self, sent: Sequence[Any]) -> list[Fault]:
+    async def _named(self, sent: Sequence[Any]) -> list[FaultJson]:
         """The faults of a request, each with a name. Raises StateError."""
         if len(sent) > MOST:  # before each of them is looked at
             raise StateError([Finding(("faults",), f"{len(sent):,} faults; {MOST:,} are the most that there may be")])
@@ -168,7 +168,7 @@ class FaultsAtRunTime:
             self._made += 1
         return f"api-{self._made}"
 
-    async def _check_free(self, new: Sequence[Fault], taken: set[str]) -> None:
+    async def _check_free(self, new: Sequence[FaultJson], taken: set[str]) -> None:
         """Raises HttpError if a name is taken."""
         names = [fault["name"] for fault in new]
         taken = taken.union(*_all(await self.query("in_file", {"names": names})))
@@ -192,13 +192,13 @@ def _numbers(name: str, answers: Sequence[Any]) -> dict[str, int]:
     return {"matched": sum(matched for matched, _ in counts), "fired": sum(fired for _, fired in counts)}
 
 
-def _others(fault: Fault) -> set[Any]:
+def _others(fault: FaultJson) -> set[Any]:
     """The names of the faults that this one waits for."""
     when = fault.get("when", {})
     return {when.get("after_rule"), when.get("while_rule")}
 
 
-def _sent(path: Path, at: int) -> Path:
+def _sent(path: KeyPath, at: int) -> KeyPath:
     """The path in the request for a path in the state."""
     match path:
         case ("faults", int(index), *rest) if index >= at:

@@ -31,7 +31,7 @@ _OTHERWISE = re.compile(
 )
 _JAVA_GROUP = re.compile(r"\(\?<(?=[A-Za-z])")
 
-Step = Callable[[str], str | None]
+MappingStep = Callable[[str], str | None]
 
 
 class BadRuleError(ValueError):
@@ -52,7 +52,7 @@ class Mapping:
         return next((found for step in self._steps if (found := step(name)) is not None), None)
 
 
-def _step(text: str) -> Step | None:
+def _step(text: str) -> MappingStep | None:
     """What a rule does; None for an empty one, which Kafka passes over."""
     match = _PARSER.match(text)
     if match is None or match.end() < len(text):

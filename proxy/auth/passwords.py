@@ -23,7 +23,7 @@ from proxy.core.sasl.authority import Accepted, Challenge, Rejected, StepResult,
 from proxy.core.sasl.name import ClaimError
 from proxy.core.sasl.plain import plain
 
-Known = Callable[[], Users]
+PresentUsers = Callable[[], Users]
 
 PLAIN_HASH = "SCRAM-SHA-256"  # a PLAIN password is checked against this one of the user's verifiers
 BAD = "Authentication failed: Invalid username or password"
@@ -34,7 +34,7 @@ NONCE_BYTES = 24
 class PlainExchange:
     """One authentication with a user's name and password (RFC 4616)."""
 
-    def __init__(self, users: Known, again: bool = False) -> None:
+    def __init__(self, users: PresentUsers, again: bool = False) -> None:
         self._users = users
         self._again = again
 
@@ -58,7 +58,7 @@ def _checked(user: str, password: str, users: Users) -> Accepted | Rejected:
 class ScramExchange:
     """One authentication that never shows the password (RFC 5802)."""
 
-    def __init__(self, users: Known, mechanism: str, again: bool) -> None:
+    def __init__(self, users: PresentUsers, mechanism: str, again: bool) -> None:
         self._users = users
         self._mechanism = mechanism
         self._again = again

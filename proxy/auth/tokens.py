@@ -35,7 +35,7 @@ ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 LONGEST_HEADER = 16 << 10  # bytes in base64
 INVALID = '{"status":"invalid_token"}'
 
-Claims = Mapping[str, Any]
+TokenClaims = Mapping[str, Any]
 
 
 class Signed(jws.JWSRegistry):
@@ -78,7 +78,7 @@ class TokenValidator:
             raise ClaimError("a token without the scope")
         return subject(claims, self.claim), max(ends + self.skew - now, 0.001)
 
-    def _claims(self, token: str) -> Claims:
+    def _claims(self, token: str) -> TokenClaims:
         if self.keys is None:
             said = jwt(token)
             if said.is_signed or said.header["alg"] != "none":

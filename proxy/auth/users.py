@@ -72,7 +72,7 @@ class StoredVerifier(Section):
         return Verifier(self.salt, self.stored_key, self.server_key, self.iterations)
 
 
-class User(Section):
+class StoredUser(Section):
     """The verifiers of one user's password."""
 
     sha_256: StoredVerifier = Field(
@@ -90,7 +90,7 @@ class UsersFile(Section):
     """One credentials file."""
 
     version: Literal[1] = Field(description="Of this format.", examples=[1])
-    users: dict[str, Annotated[User, BeforeValidator(_no_password)]] = Field(
+    users: dict[str, Annotated[StoredUser, BeforeValidator(_no_password)]] = Field(
         description="Users by name.", examples=["{}"]
     )
 

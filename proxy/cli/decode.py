@@ -15,7 +15,17 @@ from typing import Any, BinaryIO, NamedTuple
 import click
 import yaml
 
-from proxy.cli.material import MaterialError, MessageType, Piece, Side, frames, is_one_frame, json_line, kind, unhex
+from proxy.cli.material import (
+    MaterialError,
+    MessageSide,
+    MessageType,
+    Piece,
+    frames,
+    is_one_frame,
+    json_line,
+    kind,
+    unhex,
+)
 from proxy.protocol import ProtocolError, to_json
 from proxy.protocol.api import APIS
 from proxy.protocol.codec import decode_prefix
@@ -81,7 +91,7 @@ def command(
     sys.exit(_show(pieces, as_json, secrets))
 
 
-def _known(side: Side, text: str | None) -> MessageType | None:
+def _known(side: MessageSide, text: str | None) -> MessageType | None:
     return kind(side, text) if text else None
 
 

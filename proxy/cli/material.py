@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from proxy.protocol.api import APIS, PRODUCE, Api, api_named
 
-Side = Literal["request", "response"]
+MessageSide = Literal["request", "response"]
 SIDES = ("request", "response")
 SIZE_BYTES = 4
 
@@ -29,7 +29,7 @@ class MaterialError(Exception):
 class MessageType:
     """The API, version and side of some bytes."""
 
-    side: Side
+    side: MessageSide
     api: Api
     version: int
 
@@ -44,7 +44,7 @@ class Piece:
     bare: bool = False
 
 
-def kind(side: Side, text: str) -> MessageType:
+def kind(side: MessageSide, text: str) -> MessageType:
     """`API:VERSION`, as in "Metadata:12" or "3:12"."""
     name, colon, version = text.partition(":")
     if not colon or not version.isdecimal():

@@ -20,7 +20,7 @@ import yaml
 
 from chaos.client import AdminError
 from proxy.text.file import Form, Section
-from proxy.text.places import Path, Place, Reading, read
+from proxy.text.places import KeyPath, Place, Reading, read
 from proxy.text.problems import BadFileError, Problem
 from proxy.text.syntax import described
 
@@ -85,6 +85,6 @@ def _text(said: str) -> tuple[str, str]:
     return said, FILE.text(said)
 
 
-def _path(place: str) -> Path:
+def _path(place: str) -> KeyPath:
     """The path behind its printed form, as in `faults[2].do.error`."""
     return tuple(int(number) if number else name for number, name in _PARTS.findall(place))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from proxy.config.model import ClusterOptions, Config, ListenerOptions
 from proxy.config.values import WILDCARDS, HostPort
 from proxy.core.addresses import LAST_PORT, is_loopback
-from proxy.text.places import Path
+from proxy.text.places import KeyPath
 from proxy.text.problems import Finding
 from proxy.text.words import nearest
 
@@ -76,7 +76,7 @@ def _ports(config: Config) -> Iterator[Finding]:
             yield _little_room(("admin", "bind"), name, above - 1)
 
 
-def _little_room(path: Path, lower: str, ids: int) -> Finding:
+def _little_room(path: KeyPath, lower: str, ids: int) -> Finding:
     fact = f"{lower} needs this port for a broker of id {ids}"
     return Finding(path, f"{fact}; leave at least {ROOM} ports between them", warning=True)
 

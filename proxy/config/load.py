@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from proxy.config import checks
 from proxy.config.model import Config
-from proxy.text.environment import Environment
+from proxy.text.environment import Variables
 from proxy.text.file import Examined, Form
-from proxy.text.places import Path
+from proxy.text.places import KeyPath
 from proxy.text.problems import Finding, Problem
 
 
@@ -18,7 +18,7 @@ def _check(examined: Examined[Config]) -> None:
             examined.note(_beneath(("plugins", index, use.name), use.examined()))
 
 
-def _beneath(path: Path, found: Iterable[Finding | Problem]) -> Iterator[Finding | Problem]:
+def _beneath(path: KeyPath, found: Iterable[Finding | Problem]) -> Iterator[Finding | Problem]:
     """What was found in a section of the file. Its paths are made to start at the top of the file."""
     for one in found:
         yield one if isinstance(one, Problem) else one._replace(path=(*path, *one.path))
@@ -36,7 +36,7 @@ def _nothing(config: Config) -> Iterable[Finding]:
 def examine(
     file: str | os.PathLike[str],
     also: Callable[[Config], Iterable[Finding]] = _nothing,
-    environment: Environment = os.environ,
+    environment: Variables = os.environ,
 ) -> tuple[Config | None, list[Problem]]:
     """The configuration in a file, or None if it cannot be used, and all problems and warnings in the file's order.
 
@@ -48,6 +48,6 @@ def examine(
     return examined.result()
 
 
-def examine_text(text: str, name: str, environment: Environment) -> tuple[Config | None, list[Problem]]:
+def examine_text(text: str, name: str, environment: Variables) -> tuple[Config | None, list[Problem]]:
     """As `examine`, for a text that is already in memory. `name` stands for the file in the problems."""
     return FORM.examine(text, name, environment).result()

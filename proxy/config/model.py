@@ -14,8 +14,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, St
 
 from proxy.config.plugins import PluginEntry
 from proxy.config.sasl import ClusterSasl, ListenerSasl, Secret
-from proxy.config.tls import BrokerTls, ListenerTls
-from proxy.config.values import Host, HostPort
+from proxy.config.tls import ListenerTls, OptionalClusterTls
+from proxy.config.values import HostName, HostPort
 from proxy.core.topology import MOST, Endpoint
 from proxy.text.file import Section
 from proxy.text.quantities import Seconds, Size
@@ -54,8 +54,8 @@ def _limits_left_empty(value: Any) -> Any:
     return {} if value is None else value
 
 
-Names = (AfterValidator(Named), PlainSerializer(dict))
-Count = Annotated[int, Strict(), Field(ge=1)]
+UniqueNames = (AfterValidator(Named), PlainSerializer(dict))
+AtLeastOne = Annotated[int, Strict(), Field(ge=1)]
 
 
 def _token(value: Any) -> Any:
@@ -83,7 +83,7 @@ class ClusterOptions(Section):
         description="Where brokers are dialled instead, by the addresses that they advertise: tunnels, or toxiproxy.",
         examples=["{kafka-1:9092: 127.0.0.1:20001}"],
     )
-    tls: BrokerTls = Field(
+    tls: OptionalClusterTls = Field(
         default=None,
         description="TLS with its brokers; `true` trusts the authorities of this machine.",
         examples=["{ca: tls/ca.pem}"],
@@ -115,7 +115,7 @@ class ListenerOptions(Section):
         description="Where to listen: clients begin here (`bootstrap.servers`); broker N answers on this port + 1 + N.",
         examples=["0.0.0.0:9192"],
     )
-    advertise: Host | None = Field(
+    advertise: HostName | None = Field(
         default=None,
         description="The host that clients are given for every broker; without it, the host of `bind`.",
         examples=["kafka.example.com"],
@@ -146,22 +146,22 @@ class LimitOptions(Section):
         description="The largest request or response; a larger one closes its connection. Kafka's own: 100 MiB.",
         examples=["100 MiB"],
     )
-    connections: Count = Field(
+    connections: AtLeastOne = Field(
         default=10_000,
         description="Client connections at a time in each worker; one more is closed at once.",
         examples=[10000],
     )
-    brokers: Count = Field(
+    brokers: AtLeastOne = Field(
         default=MOST,
         description="Brokers of one cluster; one more gets no port, and clients are told nobody's address for it.",
         examples=[1000],
     )
-    in_flight: Count = Field(
+    in_flight: AtLeastOne = Field(
         default=1_000,
         description="Unanswered requests on one connection; a client with more is not read until answers come.",
         examples=[1000],
     )
-    elements: Count = Field(
+    elements: AtLeastOne = Field(
         default=300_000,
         description="Elements of all arrays in one request that the proxy has to read; one with more closes its"
         " connection. A sixth of them, and always 50,000, may be something else than partitions, such as topics."
@@ -197,7 +197,7 @@ class LimitOptions(Section):
         description="The time a client has for the handshake of TLS.",
         examples=["10s"],
     )
-    handshakes: Count = Field(
+    handshakes: AtLeastOne = Field(
         default=1_000,
         description="Handshakes of TLS at a time in each worker; one more is closed at once.",
         examples=[1000],
@@ -239,12 +239,12 @@ class Admin(Section):
 class Config(Section):
     """One configuration file of Doorkeeper."""
 
-    clusters: Annotated[Mapping[str, ClusterOptions], *Names] = Field(
+    clusters: Annotated[Mapping[str, ClusterOptions], *UniqueNames] = Field(
         min_length=1,
         description="The Kafka clusters, each under a name of your choice.",
         examples=["{main: {bootstrap: [kafka-1:9092]}}"],
     )
-    listeners: Annotated[Mapping[str, ListenerOptions], *Names] = Field(
+    listeners: Annotated[Mapping[str, ListenerOptions], *UniqueNames] = Field(
         min_length=1,
         description="Where clients connect, each under a name of your choice.",
         examples=["{clients: {cluster: main, bind: 0.0.0.0:9192, advertise: kafka.example.com}}"],
@@ -254,7 +254,7 @@ class Config(Section):
         description="The plugins in force, in order, each with its options; address rewriting is always there.",
         examples=["[acl: {rules: acl.yaml}]"],
     )
-    workers: Count = Field(
+    workers: AtLeastOne = Field(
         default=1,
         description="Processes that share the ports; one for each core is as fast as it gets.",
         examples=[1],

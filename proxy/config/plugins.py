@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, PlainValidator, ValidationInfo, WithJsonSchema, create_model
 
-from proxy.text.places import Path
+from proxy.text.places import KeyPath
 from proxy.text.problems import Finding, Problem
 from proxy.text.words import nearest, shown, wrong
 
@@ -50,7 +50,7 @@ class PluginUse:
         examine = getattr(self.plugin, "examine", None)
         yield from () if examine is None else examine(self.options)
 
-    def clusters(self) -> Iterator[tuple[Path, str]]:
+    def clusters(self) -> Iterator[tuple[KeyPath, str]]:
         """The clusters that the options name, each with its path inside the options."""
         named = getattr(self.plugin, "clusters", None)
         yield from () if named is None else named(self.options)

@@ -9,7 +9,7 @@ from proxy.auth.keys import load_keys
 from proxy.config.model import Config
 from proxy.config.sasl import BY_PASSWORD, ClusterSasl, Elsewhere, ListenerSasl
 from proxy.config.tls import UnusableError
-from proxy.text.places import Path
+from proxy.text.places import KeyPath
 from proxy.text.problems import BadFileError, Finding
 
 
@@ -31,7 +31,7 @@ def _is_local(host: str) -> bool:
     return host in ("localhost", "::1") or host.startswith("127.")
 
 
-def _listener(path: Path, sasl: ListenerSasl) -> Iterator[Finding]:
+def _listener(path: KeyPath, sasl: ListenerSasl) -> Iterator[Finding]:
     twice = {name for name in sasl.mechanisms if sasl.mechanisms.count(name) > 1}
     for name in sorted(twice):
         yield Finding((*path, "mechanisms"), f"{name} stands here twice; keep one of the two")
@@ -47,7 +47,7 @@ def _listener(path: Path, sasl: ListenerSasl) -> Iterator[Finding]:
         yield from _credentials((*path, "credentials"), sasl.credentials)
 
 
-def _tokens(path: Path, sasl: ListenerSasl) -> Iterator[Finding]:
+def _tokens(path: KeyPath, sasl: ListenerSasl) -> Iterator[Finding]:
     tokens, offered = sasl.oauthbearer, "OAUTHBEARER" in sasl.mechanisms
     if tokens is None:
         if offered:
@@ -76,7 +76,7 @@ def _tokens(path: Path, sasl: ListenerSasl) -> Iterator[Finding]:
         yield Finding(path, 'tokens for anybody else count too; write "audience:"', warning=True)
 
 
-def _elsewhere(path: Path, section: Elsewhere, url: str) -> Iterator[Finding]:
+def _elsewhere(path: KeyPath, section: Elsewhere, url: str) -> Iterator[Finding]:
     if section.ca is None:
         return
     if not url.startswith("https://"):
@@ -90,7 +90,7 @@ def _elsewhere(path: Path, section: Elsewhere, url: str) -> Iterator[Finding]:
         yield Finding((*path, error.option), str(error))
 
 
-def _cluster(path: Path, sasl: ClusterSasl) -> Iterator[Finding]:
+def _cluster(path: KeyPath, sasl: ClusterSasl) -> Iterator[Finding]:
     for one, other in (("username", "password"), ("password", "username")):
         if getattr(sasl, one) is not None and getattr(sasl, other) is None:
             yield Finding((*path, one), f'"{one}" needs "{other}"; write both')
@@ -111,7 +111,7 @@ def _cluster(path: Path, sasl: ClusterSasl) -> Iterator[Finding]:
         yield Finding(path, f'{sasl.mechanism} needs "username" and "password"; discovery speaks with them')
 
 
-def _credentials(path: Path, file: str) -> Iterator[Finding]:
+def _credentials(path: KeyPath, file: str) -> Iterator[Finding]:
     try:
         known = users.load(file)
     except BadFileError as error:

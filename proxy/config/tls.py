@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from proxy.auth.mapping import DEFAULT, EXAMPLE, BadRuleError, Mapping
-from proxy.config.values import Host, host
+from proxy.config.values import HostName, host
 from proxy.core.addresses import LAST_NODE_ID
 from proxy.text.file import Section
 from proxy.text.paths import FilePath
@@ -49,7 +49,7 @@ def _optional_section(value: Any) -> Any:
 Rules = Annotated[
     tuple[str, ...], BeforeValidator(_rules), WithJsonSchema({"type": ["string", "array"], "items": {"type": "string"}})
 ]
-Hosts = Annotated[str, BeforeValidator(_hosts), WithJsonSchema({"type": "string"})]
+HostNames = Annotated[str, BeforeValidator(_hosts), WithJsonSchema({"type": "string"})]
 
 
 class Pair(Section):
@@ -115,7 +115,7 @@ class ListenerTls(Trusting):
         description="From a client certificate's name to its principal: the rules of `ssl.principal.mapping.rules`.",
         examples=[f'["{EXAMPLE}", DEFAULT]'],
     )
-    hosts: Hosts | None = Field(
+    hosts: HostNames | None = Field(
         default=None,
         description="A host name for each broker: all are reached on the one port of `bind`, told apart by that name"
         " (SNI). Clients begin at the name in `advertise`.",
@@ -142,14 +142,14 @@ class ClusterTls(Trusting):
         description="Whether a broker's certificate must be valid for the host name by which it was dialled.",
         examples=["true"],
     )
-    server_name: Host | None = Field(
+    server_name: HostName | None = Field(
         default=None,
         description="The name that every broker's certificate is valid for, where that is not its host name.",
         examples=["kafka.internal"],
     )
 
 
-BrokerTls = Annotated[ClusterTls | None, BeforeValidator(_optional_section)]
+OptionalClusterTls = Annotated[ClusterTls | None, BeforeValidator(_optional_section)]
 
 
 class UnusableError(ValueError):

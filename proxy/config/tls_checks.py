@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from proxy.config.certificates import CertifiedKey, exposed, identity, trusted
 from proxy.config.model import Config
 from proxy.config.tls import ID, ListenerTls, Pair, Trusting, UnusableError
-from proxy.text.places import Path
+from proxy.text.places import KeyPath
 from proxy.text.problems import Finding
 
 SOON = timedelta(days=7)
@@ -24,7 +24,7 @@ def findings(config: Config) -> Iterator[Finding]:
             yield from _listener(("listeners", name, "tls"), listener.tls, listener.advertise)
     for name, cluster in config.clusters.items():
         if cluster.tls is not None:
-            path: Path = ("clusters", name, "tls")
+            path: KeyPath = ("clusters", name, "tls")
             yield from _trusting(path, cluster.tls)
             yield from _pair(path, cluster.tls)[1]
             if cluster.tls.server_name is not None and not cluster.tls.verify_host:
@@ -32,7 +32,7 @@ def findings(config: Config) -> Iterator[Finding]:
                 yield Finding((*path, "verify_host"), f"{fact}; leave one of the two out", warning=True)
 
 
-def _listener(path: Path, tls: ListenerTls, advertise: str | None) -> Iterator[Finding]:
+def _listener(path: KeyPath, tls: ListenerTls, advertise: str | None) -> Iterator[Finding]:
     yield from _trusting(path, tls)
     found, problems = _pair(path, tls)
     yield from problems
@@ -61,21 +61,21 @@ def _listener(path: Path, tls: ListenerTls, advertise: str | None) -> Iterator[F
             yield from _coverage((*path, "hosts"), tls.hosts, advertise, shown)
 
 
-def _coverage(path: Path, hosts: str, advertise: str | None, shown: list[CertifiedKey]) -> Iterator[Finding]:
+def _coverage(path: KeyPath, hosts: str, advertise: str | None, shown: list[CertifiedKey]) -> Iterator[Finding]:
     for host in (advertise, hosts.replace(ID, "0")):
         if host is not None and not any(each.covers(host) for each in shown):
             way_out = "clients that verify host names will refuse it; add the name, or a wildcard, to a certificate"
             yield Finding(path, f'no certificate is valid for "{host}"; {way_out}', warning=True)
 
 
-def _trusting(path: Path, tls: Trusting) -> Iterator[Finding]:
+def _trusting(path: KeyPath, tls: Trusting) -> Iterator[Finding]:
     try:
         trusted(tls)
     except UnusableError as error:
         yield Finding((*path, error.option), str(error))
 
 
-def _pair(path: Path, pair: Pair) -> tuple[CertifiedKey | None, list[Finding]]:
+def _pair(path: KeyPath, pair: Pair) -> tuple[CertifiedKey | None, list[Finding]]:
     """The certificate, if there is one, and what is wrong with it."""
     found = _contradictions(path, pair)
     if any(not finding.warning for finding in found):
@@ -94,7 +94,7 @@ def _pair(path: Path, pair: Pair) -> tuple[CertifiedKey | None, list[Finding]]:
     return shown, found
 
 
-def _contradictions(path: Path, pair: Pair) -> list[Finding]:
+def _contradictions(path: KeyPath, pair: Pair) -> list[Finding]:
     """Options that require or exclude each other."""
     if pair.keystore and (pair.certificate or pair.key):
         way_out = 'leave out "keystore", or "certificate" and "key"'

@@ -65,4 +65,4 @@ def host(value: object) -> str:
     return value
 
 
-Host = Annotated[str, BeforeValidator(host), WithJsonSchema({"type": "string"})]
+HostName = Annotated[str, BeforeValidator(host), WithJsonSchema({"type": "string"})]

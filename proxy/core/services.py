@@ -29,7 +29,7 @@ from proxy.text.watched import WatchedFile
 
 T = TypeVar("T")
 COUNTER = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*")  # valid names of counters
-Level = Literal["debug", "info", "warning", "error"]
+LogLevel = Literal["debug", "info", "warning", "error"]
 
 
 class PluginError(Exception):
@@ -117,7 +117,7 @@ class LineWriter(Protocol):
         event: str,
         connection: Connection | None = None,
         *,
-        level: Level = "info",
+        level: LogLevel = "info",
         about: Hashable = None,
         example: Hashable = None,
         **facts: object,

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from proxy.core.decisions import TURN, Step
 from proxy.core.driving import StepDriver
 from proxy.core.failure import detached
-from proxy.core.waiting import Begin, WaitingTasks
+from proxy.core.waiting import BeginStep, WaitingTasks
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.slices import Sliced
 
@@ -95,4 +95,4 @@ def _no_step(task: Task[Any], step: object) -> bool:
     raise TypeError(f"{step!r} is no step")
 
 
-NO_STEP: Begin = _no_step
+NO_STEP: BeginStep = _no_step

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from proxy.core.decisions import TURN, Call, Sleep, Wait
 from proxy.core.outbox import Outbox
 
-Begin = Callable[
+BeginStep = Callable[
     [Any, Any], bool
 ]  # is given the task and its step, and begins what the step waits for. True: there is nothing to wait for
 
@@ -38,7 +38,7 @@ class WaitingTasks:
         self._outbox = outbox
         self._waiting: dict[int, Waiter] = {}
         self._last = 0
-        self.begins: dict[type, Begin] = {
+        self.begins: dict[type, BeginStep] = {
             Sleep: self._sleep,
             type(TURN): self.let_others,
             Call: self._call,

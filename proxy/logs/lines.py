@@ -23,7 +23,7 @@ from proxy.logs.cut import LONG, cut
 from proxy.logs.details import Details
 from proxy.text.words import printable
 
-Event = MutableMapping[str, Any]
+LogEvent = MutableMapping[str, Any]
 
 MOST = 50  # items of a list
 FRAMES = 20  # of a traceback
@@ -62,14 +62,14 @@ def rendered(processors: list[Any], level: str, event: str, **facts: object) -> 
     return line
 
 
-def _without_secrets(logger: object, method: str, event: Event) -> Event:
+def _without_secrets(logger: object, method: str, event: LogEvent) -> LogEvent:
     for name in event:
         if _SECRET.search(name):
             event[name] = "***"
     return event
 
 
-def _bounded(logger: object, method: str, event: Event) -> Event:
+def _bounded(logger: object, method: str, event: LogEvent) -> LogEvent:
     return {name: value if name == "exc_info" else _within(value) for name, value in event.items()}
 
 
@@ -92,7 +92,7 @@ def _said(value: object) -> str:
         return f"<{type(value).__name__}>"
 
 
-def _printable(logger: object, method: str, event: Event) -> Event:
+def _printable(logger: object, method: str, event: LogEvent) -> LogEvent:
     return {name: printable(value) if isinstance(value, str) else value for name, value in event.items()}
 
 
@@ -101,7 +101,7 @@ def _write_traceback(out: TextIO, error: ExcInfo) -> None:
         out.write(f"\n    {printable(line)}")
 
 
-def _in_order(logger: object, method: str, event: Event) -> Event:
+def _in_order(logger: object, method: str, event: LogEvent) -> LogEvent:
     return {name: event[name] for name in _FIRST if name in event} | {
         name: value for name, value in event.items() if name not in _FIRST
     }

@@ -26,14 +26,14 @@ from proxy.core.steps import HandlerError
 from proxy.net.outgoing import AT_ONCE
 
 R = TypeVar("R")
-Decided = Decision | HandlerError
+Admitted = Decision | HandlerError
 
 ROOM = 64 << 10  # bytes read at a time from a client that gets no answer
 
 
-async def admit(client: socket.socket, steps: Generator[Step, Any, Decided], most: float) -> Decided:
+async def admit(client: socket.socket, steps: Generator[Step, Any, Admitted], most: float) -> Admitted:
     """The decision of these steps, within `most` seconds. Everything is done for it but closing the socket."""
-    decision: Decided = Disconnect(f"a plugin did not decide within {most:g} s (limits.idle)")
+    decision: Admitted = Disconnect(f"a plugin did not decide within {most:g} s (limits.idle)")
     driver = StepDriver(steps)
     try:
         if driver.advance():
@@ -60,8 +60,8 @@ def tell_not_served(filters: Filters, ended: NotServed) -> Iterator[tuple[str, E
             yield name_of(told), detached(error)
 
 
-async def _unless_gone(client: socket.socket, driver: StepDriver[Decided]) -> Decided:
-    decision: Decided = Disconnect("the client left before it was let in")
+async def _unless_gone(client: socket.socket, driver: StepDriver[Admitted]) -> Admitted:
+    decision: Admitted = Disconnect("the client left before it was let in")
     async with trio.open_nursery() as nursery:
 
         async def decide() -> None:

@@ -41,7 +41,7 @@ TLS = 70 << 10  # bytes that OpenSSL holds for each connection
 MIB = 1 << 20
 
 
-class Holder(Protocol):
+class MemoryHolder(Protocol):
     """A connection that holds bytes."""
 
     @property
@@ -71,7 +71,7 @@ class Budget:
     def __init__(
         self,
         most: int,
-        holders: Collection[Holder],
+        holders: Collection[MemoryHolder],
         give_back: Callable[[], None] = give_back,
         resumed: Callable[[], None] = lambda: None,
     ) -> None:
@@ -81,8 +81,8 @@ class Budget:
         self._resumed = resumed
         self.beside: Callable[[], int] = lambda: 0
         self._beside = 0
-        self._holding: dict[Holder, int] = {}
-        self._paused: set[Holder] = set()
+        self._holding: dict[MemoryHolder, int] = {}
+        self._paused: set[MemoryHolder] = set()
         self._much = 0.0  # connections that hold more are not read while memory is short
         self._exceeded_since: float | None = None  # since when more than enough has been held
         self._most_lately = 0  # the maximum of `held` since memory was returned
@@ -156,7 +156,7 @@ class Budget:
         most = max(self._holding.values(), default=0)
         self._much = max(among / max(len(self._holding), 1), most / 4)
 
-    def _count(self, holder: Holder) -> int:
+    def _count(self, holder: MemoryHolder) -> int:
         """What this connection holds now."""
         held = holder.held
         self.held += held - self._holding.pop(holder, 0)
@@ -164,7 +164,7 @@ class Budget:
             self._holding[holder] = held
         return held
 
-    def kept(self, holder: Holder) -> None:
+    def kept(self, holder: MemoryHolder) -> None:
         """A connection kept all that was read of it: count it now."""
         held = self._count(holder)
         self._most_lately = max(self._most_lately, self.held)
@@ -173,7 +173,7 @@ class Budget:
         elif self.held > self._enough and held >= self._much:
             self._pause(holder)
 
-    def forget(self, holder: Holder) -> None:
+    def forget(self, holder: MemoryHolder) -> None:
         """A connection is over: its bytes are released."""
         self.held -= self._holding.pop(holder, 0)
         self._paused.discard(holder)
@@ -197,13 +197,13 @@ class Budget:
             if held >= self._much and self.held > self._enough:
                 self._pause(holder)
 
-    def _pause(self, holder: Holder) -> None:
+    def _pause(self, holder: MemoryHolder) -> None:
         if holder not in self._paused:
             self._paused.add(holder)
             self.pauses += 1
             holder.pause()
 
-    def _end(self, holder: Holder) -> None:
+    def _end(self, holder: MemoryHolder) -> None:
         self.ends += 1
         held, most = self._holding[holder] / MIB, self._most / MIB
         holder.abort(f"it held {held:,.1f} MiB of the {most:,.1f} that all connections may hold (limits.memory)")

@@ -23,7 +23,7 @@ from proxy.config import Config
 from proxy.core.filters import Filters
 from proxy.core.topology import Topology
 from proxy.net.draining import Draining
-from proxy.net.exposure import Tell
+from proxy.net.exposure import TellLearned
 from proxy.net.machine import allow_open_files, memory_of_worker
 from proxy.net.process import ENDING, StartError
 from proxy.net.running_plugins import RunningPlugins
@@ -42,7 +42,9 @@ SLICE = 0.002  # seconds for which links change over before other tasks have the
 class Changing:
     """The clusters that one worker serves. `opened` is called each time that ports have opened."""
 
-    def __init__(self, worker: Worker, draining: Draining, opened: Callable[[], None], tell: Tell | None) -> None:
+    def __init__(
+        self, worker: Worker, draining: Draining, opened: Callable[[], None], tell: TellLearned | None
+    ) -> None:
         self._worker = worker
         self._draining = draining
         self._tell = tell

@@ -30,7 +30,9 @@ HEAD_START = 0.25  # seconds, as trio has it
 NON_BLOCKING = socket.SOCK_STREAM | socket.SOCK_NONBLOCK
 
 
-Check = Callable[[Endpoint, float], Awaitable[None]]  # of an address; raises TooSlowError at this time of trio's clock
+AddressCheck = Callable[
+    [Endpoint, float], Awaitable[None]
+]  # of an address; raises TooSlowError at this time of trio's clock
 Via = Mapping[Endpoint, Endpoint]  # where to dial instead
 DIRECTLY: Via = {}
 
@@ -53,7 +55,7 @@ async def dial(
     endpoint: Endpoint,
     seconds: float,
     tls: BrokerTls | None = None,
-    check: Check | None = None,
+    check: AddressCheck | None = None,
     via: Via = DIRECTLY,
 ) -> BrokerStream:
     """A connection to `endpoint` for us to speak on, if `check` has nothing against it. Raises UnreachableError."""
@@ -64,7 +66,7 @@ async def connect(
     endpoint: Endpoint,
     seconds: float,
     tls: BrokerTls | None = None,
-    check: Check | None = None,
+    check: AddressCheck | None = None,
     via: Via = DIRECTLY,
 ) -> AnySocket:
     """The same connection, as the socket that the reactor takes."""

@@ -46,7 +46,7 @@ class Cluster(NamedTuple):
     cluster_id: str | None
 
 
-Introduce = Callable[[BrokerStream, Endpoint], Awaitable[object]]
+IntroduceStream = Callable[[BrokerStream, Endpoint], Awaitable[object]]
 
 
 async def nobody(stream: BrokerStream, endpoint: Endpoint) -> None:
@@ -56,7 +56,7 @@ async def nobody(stream: BrokerStream, endpoint: Endpoint) -> None:
 async def discover(
     endpoint: Endpoint,
     seconds: float,
-    introduce: Introduce = nobody,
+    introduce: IntroduceStream = nobody,
     tls: BrokerTls | None = None,
     loops: Loops | None = None,
     via: Via = DIRECTLY,

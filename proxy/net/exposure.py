@@ -32,7 +32,7 @@ log = structlog.get_logger()
 GIVE_BACK_AFTER = 600.0  # seconds
 WAY_OUT = "correct its advertised.listeners; until then clients are told nobody's address"
 
-Tell = Callable[[Learned], None]
+TellLearned = Callable[[Learned], None]
 
 
 class Exposure(BrokerPorts):
@@ -45,7 +45,7 @@ class Exposure(BrokerPorts):
         most: int,
         tasks: Tasks,
         taken: TakenPorts,
-        tell: Tell | None = None,
+        tell: TellLearned | None = None,
     ) -> None:
         super().__init__(cluster, tasks, taken)
         self.ask_again: Callable[[], None] = lambda: None  # asks discovery to run

@@ -28,7 +28,7 @@ from proxy.net.complaints import Complaints
 from proxy.net.connected import connected
 from proxy.net.conversation import Conversation
 from proxy.net.draining import Draining
-from proxy.net.exposure import Tell
+from proxy.net.exposure import TellLearned
 from proxy.net.limits import enforce
 from proxy.net.machine import memory_of_worker
 from proxy.net.plugin_host import PluginHost
@@ -62,7 +62,7 @@ class Gateway:
         self,
         config: Config,
         *,
-        tell: Tell | None = None,
+        tell: TellLearned | None = None,
         mark: str | None = None,
         number: int = 0,
         states: Mapping[str, Any] | None = None,

@@ -26,7 +26,7 @@ from proxy.core.context import Connection
 from proxy.core.failure import raised_at
 from proxy.core.fetch_topics import FetchTopics
 from proxy.core.plugin import Plugin
-from proxy.core.services import Level, PluginError, Services, check_repeated
+from proxy.core.services import LogLevel, PluginError, Services, check_repeated
 from proxy.logs.cut import short
 from proxy.net.plugin_host import HostedClock, PluginHost
 from proxy.net.process import StartError
@@ -160,7 +160,7 @@ class HostedPlugin:
         event: str,
         connection: Connection | None = None,
         *,
-        level: Level = "info",
+        level: LogLevel = "info",
         about: Hashable = None,
         example: Hashable = None,
         **facts: object,

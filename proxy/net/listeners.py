@@ -37,7 +37,7 @@ BURST = 16  # connections accepted before other tasks have their turn: connectin
 BREATHER = 0.1  # seconds without accepting when no descriptors are left
 MAPPED = "::ffff:"  # the prefix of IPv4 clients on an IPv6 socket
 
-Accepted = Callable[[socket.socket, tuple[str, int], int | None], None]
+OnAccepted = Callable[[socket.socket, tuple[str, int], int | None], None]
 
 
 class Listener:
@@ -59,7 +59,7 @@ class Listener:
         self.bind = bind
         self.ports: dict[int, int] = {}  # the ports that are open, by node id
         self.missing: set[int] = set()  # brokers whose ports could not be opened
-        self.accepted: Accepted
+        self.accepted: OnAccepted
         self.lost: Callable[[int], None] = lambda node_id: None  # called with a broker whose port another listener took
         self._neighbours = neighbours  # all listeners of this proxy
         self._advertised_host = advertised_host

@@ -32,7 +32,7 @@ WAIT_AFTER = 1_000  # connections since the last answer
 REFUSED_FOR = 30.0  # seconds
 MOST = 5_000  # addresses that are remembered
 
-Ask = Callable[[Endpoint], Awaitable[object]]
+AskLoop = Callable[[Endpoint], Awaitable[object]]
 Start = Callable[[Callable[[], Awaitable[None]]], None]
 
 
@@ -58,7 +58,7 @@ class Question:
 class Paths:
     """The paths of one cluster. `ask` sends a question, or raises UnreachableError. `start` runs that meanwhile."""
 
-    def __init__(self, ask: Ask, start: Start) -> None:
+    def __init__(self, ask: AskLoop, start: Start) -> None:
         self._ask = ask
         self._start = start
         self._paths: OrderedDict[Endpoint, Path] = OrderedDict()  # in the order of last use

@@ -22,7 +22,7 @@ from proxy.net.marked import answer_loop, mark_of
 from proxy.net.outgoing import AnySocket
 from proxy.net.upstream import Upstream
 
-Introduce = Callable[[AnySocket, Endpoint], Awaitable[Introduced | None]]
+IntroduceSocket = Callable[[AnySocket, Endpoint], Awaitable[Introduced | None]]
 HEARSAY = 1.0  # seconds within which all workers know of a broker that one learned of; a thousandth of that is usual
 
 
@@ -85,7 +85,7 @@ async def _nobody(connected: AnySocket, endpoint: Endpoint) -> None:
 
 
 async def _first(
-    upstream: Upstream, candidates: Iterable[Endpoint], seconds: float, introduce: Introduce
+    upstream: Upstream, candidates: Iterable[Endpoint], seconds: float, introduce: IntroduceSocket
 ) -> tuple[AnySocket, Introduced | None]:
     """A connection to the first of these that can be reached. Raises UnreachableError."""
     until = trio.current_time() + seconds

@@ -41,8 +41,8 @@ class Resumable(Protocol):
         """Carry out the link's commands."""
 
 
-Step = Callable[[], None]
-Take = Callable[[Any, Step], None]  # runs a step of this waiter
+LinkStep = Callable[[], None]
+TakeStep = Callable[[Any, LinkStep], None]  # runs a step of this waiter
 
 
 class Resuming:
@@ -51,7 +51,7 @@ class Resuming:
     `computing`: threads that make long calls now, or will in a moment.
     """
 
-    def __init__(self, turns: Turns, clock: Clock, in_turn: Take, outside: Take) -> None:
+    def __init__(self, turns: Turns, clock: Clock, in_turn: TakeStep, outside: TakeStep) -> None:
         self._turns = turns
         self._clock = clock
         self._in_turn = in_turn

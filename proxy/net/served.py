@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from proxy.core.topology import Endpoint, Topology
-from proxy.net.exposure import Exposure, Tell
+from proxy.net.exposure import Exposure, TellLearned
 from proxy.net.fronts import Fronts
 from proxy.net.loops import Loops
 from proxy.net.serving import Worker
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class Served:
     """One cluster. `opened` is called each time that bootstrap ports have opened."""
 
-    def __init__(self, name: str, worker: Worker, opened: Callable[[], None], tell: Tell | None = None) -> None:
+    def __init__(self, name: str, worker: Worker, opened: Callable[[], None], tell: TellLearned | None = None) -> None:
         self.name = name
         self._worker = worker
         self._opened = opened

@@ -17,7 +17,7 @@ from proxy.net.outgoing import AnySocket, Outgoing
 from proxy.net.tls.sockets import TlsSocket
 from proxy.protocol.frame import Splitter
 
-Take = Callable[[memoryview], list[Command] | None]
+TakeBytes = Callable[[memoryview], list[Command] | None]
 PORTION = 256 << 10  # bytes that are read at a time from most sides
 
 Again = OrderedDict["Side", None]  # a queue in which each side stands once
@@ -49,7 +49,7 @@ class Side(Outgoing):
         self,
         sock: AnySocket,
         splitter: Splitter,
-        take: Take,
+        take: TakeBytes,
         lost: Callable[[Side, OSError], None],
         again: Again,
     ) -> None:

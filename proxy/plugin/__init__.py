@@ -97,7 +97,7 @@ from proxy.core.services import (
     Count as Count,
     Counting as Counting,
     Dice as Dice,
-    Level as Level,
+    LogLevel as LogLevel,
     LineWriter as LineWriter,
     PluginClock as PluginClock,
     PluginError as PluginError,

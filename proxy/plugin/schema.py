@@ -33,7 +33,7 @@ from proxy.protocol.schema import (
 )
 from proxy.protocol.walk import (
     Array as Array,
-    Chain as Chain,
+    StructChain as StructChain,
     Element as Element,
     arrays as arrays,
     paths as paths,

@@ -11,7 +11,7 @@ from typing import Any
 
 from proxy.protocol.emit.source import length_letter
 from proxy.protocol.fiber import at_once
-from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Step, Varying, plan
+from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, PlanStep, Varying, plan
 from proxy.protocol.problem import Fault, ProtocolError
 from proxy.protocol.schema import Message, Struct
 from proxy.protocol.slices import Pace, Sliced
@@ -91,7 +91,7 @@ class _Reader:
         if layout.flexible:
             yield from self.tags(layout.tags, path)
 
-    def tags(self, known: tuple[Step, ...], path: str) -> Sliced[None]:
+    def tags(self, known: tuple[PlanStep, ...], path: str) -> Sliced[None]:
         seen = set()
         for _ in range(self.uvarint(path + "tags")):
             if self.pace.is_due():

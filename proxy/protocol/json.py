@@ -18,7 +18,7 @@ import math
 import re
 from typing import Any, TypeVar
 
-from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Step, Varying, plan
+from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, PlanStep, Varying, plan
 from proxy.protocol.problem import Fault, ProtocolError
 from proxy.protocol.schema import Field, Message, Struct, blank
 from proxy.protocol.wire import BOOL, BYTES, FLOAT64, RECORDS, UUID, Meaning
@@ -98,7 +98,7 @@ def _struct_from(layout: Plan, value: Any, path: str) -> Any:
     if not isinstance(value, dict):
         raise _Wrong(f"needs a JSON object, not {value!r}", path)
     prefix = f"{path}." if path else ""
-    names: dict[str, Step] = {step.field.json: step for step in (*layout.steps, *layout.tags)}
+    names: dict[str, PlanStep] = {step.field.json: step for step in (*layout.steps, *layout.tags)}
     struct = blank(layout.struct)
     for name, item in value.items():
         if name == UNKNOWN_TAGS and layout.flexible:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from proxy.protocol.fiber import turns
 from proxy.protocol.structs import Field, Struct
-from proxy.protocol.walk import Chain, Element, arrays
+from proxy.protocol.walk import Element, StructChain, arrays
 from proxy.protocol.wire import Meaning
 
 TOPIC = frozenset({Meaning.TOPIC_NAME, Meaning.TOPIC_ID, Meaning.PARTITION})
@@ -31,7 +31,7 @@ IDENTITY = TOPIC | {
 IDENTITY_NAMES = frozenset({"entity_name", "entity_type", "feature", "id", "resource_type"})
 
 
-def mirrored(field: Field, version: int, chain: Chain) -> list[Chain]:
+def mirrored(field: Field, version: int, chain: StructChain) -> list[StructChain]:
     """The chain down to each of the elements that `field` answers, if the struct around it answers `chain`."""
     found = (array for path in field.mirrors for array in arrays(path, version, *chain))
     return [array.link(element) for array in found for element in turns(array.elements)]
@@ -43,13 +43,13 @@ class Counterpart(NamedTuple):
     link: int
     name: str | None
 
-    def of(self, chain: Chain) -> Any:
+    def of(self, chain: StructChain) -> Any:
         """The value."""
         asked = chain[self.link]
         return asked.value if self.name is None else getattr(asked, self.name)
 
 
-def identity(field: Field, version: int, chain: Chain) -> Element | None:
+def identity(field: Field, version: int, chain: StructChain) -> Element | None:
     """The value of `chain` that `field` of the answer to it repeats; None if the field does not identify."""
     kinds = tuple(asked.field if isinstance(asked, Element) else type(asked) for asked in chain[1:])
     place = counterpart(field, version, kinds)

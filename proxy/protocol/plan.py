@@ -63,7 +63,7 @@ class Many(NamedTuple):
 Move = Fixed | Varying | Nested | Many
 
 
-class Step(NamedTuple):
+class PlanStep(NamedTuple):
     """One field of a struct and how it is written."""
 
     struct: type[Struct]
@@ -76,8 +76,8 @@ class Plan(NamedTuple):
 
     struct: type[Struct]
     flexible: bool
-    steps: tuple[Step, ...]
-    tags: tuple[Step, ...]
+    steps: tuple[PlanStep, ...]
+    tags: tuple[PlanStep, ...]
     least: int  # the fewest bytes that it takes; a count is checked against it
 
     def place(self, name: str) -> int:
@@ -94,7 +94,7 @@ def plan(message: type[Message], version: int) -> Plan:
 @cache
 def _struct(struct: type[Struct], version: int, flexible: bool, is_request: bool) -> Plan:
     present = [
-        Step(struct, field, _move(field, version, flexible, is_request))
+        PlanStep(struct, field, _move(field, version, flexible, is_request))
         for field in struct.fields
         if field.present(version)
     ]

@@ -46,7 +46,7 @@ from proxy.protocol.messages.api_versions import ApiVersionsResponse
 from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.mirror import TOPIC, Counterpart, counterpart, mirrored
 from proxy.protocol.schema import Field, Request, Response, Struct, StructType, blank
-from proxy.protocol.walk import Chain, Element
+from proxy.protocol.walk import Element, StructChain
 from proxy.protocol.wire import Meaning
 
 ABOUT_TOPICS = frozenset(
@@ -159,7 +159,7 @@ class Refusal(NamedTuple):
     message: str | None
     level: str | None = None  # where the error stands, if not where Kafka's brokers put it
 
-    def of(self, cls: type[Any], chain: Chain) -> Any:
+    def of(self, cls: type[Any], chain: StructChain) -> Any:
         """A `cls` that refuses the struct or element at the end of `chain`."""
         turn()
         shape = _shape(self.api, self.version, cast(type[Struct], cls), tuple(map(_kind, chain[1:])))
@@ -168,7 +168,7 @@ class Refusal(NamedTuple):
         self._fill(shape, answer, chain, here)
         return answer
 
-    def _inside(self, shape: Shape, answer: Struct, chain: Chain) -> bool:
+    def _inside(self, shape: Shape, answer: Struct, chain: StructChain) -> bool:
         """Refuse the elements of the arrays. Returns whether the error stands outside of them."""
         found = [(mirror, mirrored(mirror.field, self.version, chain)) for mirror in shape.mirrors]
         if self.level is None:
@@ -182,7 +182,7 @@ class Refusal(NamedTuple):
                 setattr(answer, mirror.field.name, self._each(mirror.field, chains))
         return here
 
-    def _each(self, field: Field, chains: list[Chain]) -> list[Any]:
+    def _each(self, field: Field, chains: list[StructChain]) -> list[Any]:
         answers = [self.of(cast(type[Struct], field.kind), chain) for chain in chains]
         if len(field.mirrors) == 1:
             return answers
@@ -193,7 +193,7 @@ class Refusal(NamedTuple):
             told.setdefault(tuple(getattr(answer, name) for name in own), answer)
         return list(told.values())
 
-    def _fill(self, shape: Shape, answer: Struct, chain: Chain, here: bool) -> None:
+    def _fill(self, shape: Shape, answer: Struct, chain: StructChain, here: bool) -> None:
         """Set the fields that are no arrays, unless their default is right."""
         if here:
             for name in shape.errors:

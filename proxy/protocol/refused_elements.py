@@ -23,7 +23,7 @@ from proxy.protocol.fiber import turn, turns
 from proxy.protocol.mirror import identity
 from proxy.protocol.refuse import Refusal
 from proxy.protocol.schema import Field, Response, Struct, StructType
-from proxy.protocol.walk import Chain
+from proxy.protocol.walk import StructChain
 from proxy.protocol.wire import Meaning
 
 ONCE = frozenset(
@@ -45,7 +45,7 @@ class RefusedElement(NamedTuple):
     """An element that was taken out: where it stood, and its error. `ordered`: brokers keep the order of the array."""
 
     path: tuple[str, ...]
-    chain: Chain
+    chain: StructChain
     place: int  # its index in the array
     error: int
     message: str | None
@@ -129,7 +129,7 @@ class RefusalWriter:
                 return None
         return None
 
-    def _answer(self, holder: Any, field: Field, chain: Chain, name: str) -> Any:
+    def _answer(self, holder: Any, field: Field, chain: StructChain, name: str) -> Any:
         """The element of the answer for the element at the end of the chain."""
         key = id(holder), field.name
         pairs = self._answers.get(key)
@@ -137,7 +137,7 @@ class RefusalWriter:
             pairs = self._answers[key] = self._paired(getattr(holder, field.name), field, chain, name)
         return pairs.get(id(chain[-1]))
 
-    def _paired(self, answered: list[Any], field: Field, chain: Chain, name: str) -> dict[int, Any]:
+    def _paired(self, answered: list[Any], field: Field, chain: StructChain, name: str) -> dict[int, Any]:
         """The answers to the elements of an array, found by the values that they repeat."""
         parent = chain[-2]
         inner = [one for one in field.kind.fields if one.present(self.version)]  # type: ignore[union-attr]

@@ -22,7 +22,7 @@ from proxy.protocol import emit
 from proxy.protocol.codec import laid_out
 from proxy.protocol.emit.spans import marked
 from proxy.protocol.frame import Buffer
-from proxy.protocol.plan import Fixed, Plan, Step, Varying
+from proxy.protocol.plan import Fixed, Plan, PlanStep, Varying
 from proxy.protocol.programs import ProgramSteps, operands, over, program
 from proxy.protocol.schema import Message
 
@@ -106,7 +106,7 @@ def _struct(plan: Plan, names: frozenset[str], *, final: bool) -> ProgramSteps:
     return [*steps, (Opcode.BARE, ())] if plan.flexible else steps
 
 
-def _field(step: Step, names: frozenset[str], *, final: bool) -> ProgramSteps:
+def _field(step: PlanStep, names: frozenset[str], *, final: bool) -> ProgramSteps:
     move = step.move
     if step.field.name not in names:
         return over(move, lambda plan: _struct(plan, names, final=final))

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from proxy.protocol.codec import laid_out
 from proxy.protocol.frame import Buffer
 from proxy.protocol.header import ResponseHeader
-from proxy.protocol.plan import Fixed, Move, Nested, Plan, Step, Varying, plan
+from proxy.protocol.plan import Fixed, Move, Nested, Plan, PlanStep, Varying, plan
 from proxy.protocol.programs import Over, ProgramSteps, operands, over, program
 from proxy.protocol.schema import Message, Request, Response
 from proxy.protocol.wire import Meaning
@@ -137,7 +137,7 @@ def _struct(layout: Plan, *, is_counted: bool = False, is_request: bool = False)
     return [*steps, (TallyOpcode.ROW, ())] if is_counted and _is_partition(layout) else steps
 
 
-def _role(step: Step) -> TallyOpcode | None:
+def _role(step: PlanStep) -> TallyOpcode | None:
     """What a tally does with this field."""
     if not isinstance(step.move, Fixed | Varying):
         return None

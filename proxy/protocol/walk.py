@@ -25,13 +25,13 @@ class Element(NamedTuple):
     value: Any
 
 
-Chain = tuple[Any, ...]  # a message, the structs on the way down, and last a Struct or an Element
+StructChain = tuple[Any, ...]  # a message, the structs on the way down, and last a Struct or an Element
 
 
 class Array(NamedTuple):
     """An array of a message: the chain to its struct, its field, and the names of the fields that led here."""
 
-    chain: Chain
+    chain: StructChain
     field: Field
     path: tuple[str, ...]
 
@@ -41,7 +41,7 @@ class Array(NamedTuple):
         value = getattr(self.chain[-1], self.field.name)
         return value if self.field.is_array else [value]
 
-    def link(self, element: Any) -> Chain:
+    def link(self, element: Any) -> StructChain:
         """The chain down to one element."""
         return (*self.chain, element if isinstance(element, Struct) else Element(self.field, element))
 
@@ -51,7 +51,7 @@ def arrays(path: str, version: int, *chain: Any) -> Iterator[Array]:
     return _arrays(path.split("."), version, chain, ())
 
 
-def _arrays(path: list[str], version: int, chain: Chain, above: tuple[str, ...]) -> Iterator[Array]:
+def _arrays(path: list[str], version: int, chain: StructChain, above: tuple[str, ...]) -> Iterator[Array]:
     turn()
     name, *rest = path
     field = chain[-1].field[name]

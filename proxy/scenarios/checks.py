@@ -16,7 +16,7 @@ from plugins.faults.model import FaultRule, unknown_others
 from plugins.faults.model import findings as fault_findings
 from proxy.scenarios.model import Expectation, ScenarioFault, ScenarioFile, ScenarioStep, named
 from proxy.text.file import Examined
-from proxy.text.places import Path
+from proxy.text.places import KeyPath
 from proxy.text.problems import Finding
 from proxy.text.words import nearest
 
@@ -32,7 +32,7 @@ def check(examined: Examined[ScenarioFile]) -> None:
     faults = [*_faults(scenario)]
     names = dict.fromkeys(name for _, name, _ in faults)
     examined.note(_wrong_faults(faults))
-    before: dict[str, Path] = {}
+    before: dict[str, KeyPath] = {}
     steps = [*scenario.steps_with_labels()]
     labels = {label for _, label, _ in steps}
     for path, label, step in steps:
@@ -40,18 +40,18 @@ def check(examined: Examined[ScenarioFile]) -> None:
         before.setdefault(label, path)
 
 
-def _faults(scenario: ScenarioFile) -> Iterator[tuple[Path, str, ScenarioFault]]:
+def _faults(scenario: ScenarioFile) -> Iterator[tuple[KeyPath, str, ScenarioFault]]:
     """All faults: the path of each, and the name by which the gateway knows it."""
-    groups: list[tuple[Path, tuple[ScenarioFault, ...] | None, str]] = [(("always",), scenario.always, "always")]
+    groups: list[tuple[KeyPath, tuple[ScenarioFault, ...] | None, str]] = [(("always",), scenario.always, "always")]
     groups += [((*path, "faults"), step.faults, label) for path, label, step in scenario.steps_with_labels()]
     for path, faults, label in groups:
         for index, (name, fault) in enumerate(named(faults, label)):
             yield (*path, index), name, fault
 
 
-def _wrong_faults(faults: Sequence[tuple[Path, str, ScenarioFault]]) -> Iterator[Finding]:
+def _wrong_faults(faults: Sequence[tuple[KeyPath, str, ScenarioFault]]) -> Iterator[Finding]:
     known: dict[str, ScenarioFault] = {}
-    of_step: defaultdict[Path, dict[str, FaultRule]] = defaultdict(dict)
+    of_step: defaultdict[KeyPath, dict[str, FaultRule]] = defaultdict(dict)
     for path, name, fault in faults:
         known.setdefault(name, fault)
         of_step[path[:-1]].setdefault(name, fault)
@@ -63,7 +63,7 @@ def _wrong_faults(faults: Sequence[tuple[Path, str, ScenarioFault]]) -> Iterator
 
 
 def _wrong_step(
-    path: Path, step: ScenarioStep, before: dict[str, Path], labels: Collection[str], names: Collection[str]
+    path: KeyPath, step: ScenarioStep, before: dict[str, KeyPath], labels: Collection[str], names: Collection[str]
 ) -> Iterator[Finding]:
     if step.parallel is not None:
         for option in ("faults", "for_", "expect"):
@@ -96,7 +96,7 @@ def _wrong_step(
 
 
 def _wrong_expectation(
-    path: Path, expectation: Expectation, names: Collection[str], *, of_own: bool
+    path: KeyPath, expectation: Expectation, names: Collection[str], *, of_own: bool
 ) -> Iterator[Finding]:
     if expectation.fired is None and expectation.most is None:
         yield Finding(path, 'nothing is expected; say how often faults fire: "fired: 1"')
@@ -110,7 +110,7 @@ def _wrong_expectation(
             yield Finding((*path, "of", position), f'no fault is called "{name}"; {_way_out(name, names)}')
 
 
-def _is_in(path: Path, other: Path) -> bool:
+def _is_in(path: KeyPath, other: KeyPath) -> bool:
     """Is the step at `path` the one at `other`, or inside it?"""
     return path[: len(other)] == other
 

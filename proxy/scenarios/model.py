@@ -24,10 +24,10 @@ from pydantic import BeforeValidator, Field, ModelWrapValidatorHandler, PlainVal
 
 from plugins.faults.model import FaultRule
 from proxy.text.file import Section
-from proxy.text.places import Path
+from proxy.text.places import KeyPath
 from proxy.text.quantities import Moment, Seconds
 from proxy.text.words import shown, wrong
-from rules.values import OneOrMany, Said, text
+from rules.values import Given, OneOrMany, text
 
 PATIENCE = 30.0  # seconds that a scenario waits for something, unless it says how long
 
@@ -55,19 +55,19 @@ def _count(value: object) -> int:
     return value
 
 
-Count = Annotated[int, PlainValidator(_count)]
+FiringCount = Annotated[int, PlainValidator(_count)]
 Name = Annotated[str, PlainValidator(lambda value: text(value, "name of a step or a fault", "leader-moved"))]
 
 
 class Expectation(Section):
     """How often faults have fired, together."""
 
-    fired: Said[Count] = Field(default=None, description="So often at least.", examples=["1"])
-    most: Said[Count] = Field(default=None, description="So often at the most.", examples=["3"])
-    of: Said[OneOrMany[Name]] = Field(
+    fired: Given[FiringCount] = Field(default=None, description="So often at least.", examples=["1"])
+    most: Given[FiringCount] = Field(default=None, description="So often at the most.", examples=["3"])
+    of: Given[OneOrMany[Name]] = Field(
         default=None, description="Which faults; without it, those of the step.", examples=["leader-moved"]
     )
-    within: Said[Seconds] = Field(
+    within: Given[Seconds] = Field(
         default=None, description="How long the scenario waits for it; 30s if nothing is said.", examples=["10s"]
     )
 
@@ -94,24 +94,24 @@ def _times(number: int) -> str:
 class ScenarioStep(Section):
     """One step: when it begins, what happens in it, and when it is over."""
 
-    name: Said[Name] = Field(
+    name: Given[Name] = Field(
         default=None, description="What it is called, by steps after it and in what is said.", examples=["leader-moved"]
     )
-    at: Said[Moment] = Field(default=None, description="Not before this time of the scenario.", examples=["5s"])
-    after: Said[OneOrMany[Name]] = Field(
+    at: Given[Moment] = Field(default=None, description="Not before this time of the scenario.", examples=["5s"])
+    after: Given[OneOrMany[Name]] = Field(
         default=None, description="After these steps of the same `parallel`.", examples=["leader-moved"]
     )
-    when: Said[Expectation] = Field(
+    when: Given[Expectation] = Field(
         default=None, description="When faults fired so often.", examples=["{of: leader-moved, fired: 3}"]
     )
-    faults: Said[OneOrMany[ScenarioFault]] = Field(
+    faults: Given[OneOrMany[ScenarioFault]] = Field(
         default=None, description="What is in force while it lasts.", examples=["{do: {delay: 200ms}}"]
     )
-    parallel: Said[Annotated[tuple[ScenarioStep, ...], Field(min_length=1)]] = Field(
+    parallel: Given[Annotated[tuple[ScenarioStep, ...], Field(min_length=1)]] = Field(
         default=None, description="Steps that are taken at the same time.", examples=["[{for: 5s}]"]
     )
-    for_: Said[Seconds] = Field(default=None, alias="for", description="How long it lasts.", examples=["5s"])
-    expect: Said[Expectation] = Field(
+    for_: Given[Seconds] = Field(default=None, alias="for", description="How long it lasts.", examples=["5s"])
+    expect: Given[Expectation] = Field(
         default=None, description="What has come when it is over.", examples=["{fired: 1}"]
     )
 
@@ -137,14 +137,14 @@ class ScenarioFile(Section):
     """One scenario."""
 
     about: str = Field(description="What happens, in a line.", examples=["The leader of a partition is another one."])
-    sees: Said[str] = Field(
+    sees: Given[str] = Field(
         default=None, description="What clients see of it.", examples=["NOT_LEADER_OR_FOLLOWER, for some seconds"]
     )
     seed: StrictInt = Field(default=0, description="What chance goes by, if nobody says another.", examples=["7"])
     parameters: Annotated[dict[str, str], BeforeValidator(_words)] = Field(
         default={}, description="What whoever plays it may set, with their defaults.", examples=["{topic: orders}"]
     )
-    always: Said[OneOrMany[ScenarioFault]] = Field(
+    always: Given[OneOrMany[ScenarioFault]] = Field(
         default=None, description="Faults from the beginning to the end.", examples=["{do: {delay: 20ms}}"]
     )
     steps: tuple[ScenarioStep, ...] = Field(
@@ -156,7 +156,9 @@ class ScenarioFile(Section):
         yield from labelled(self.steps, ("steps",), "step ")
 
 
-def labelled(steps: tuple[ScenarioStep, ...], path: Path, before: str) -> Iterator[tuple[Path, str, ScenarioStep]]:
+def labelled(
+    steps: tuple[ScenarioStep, ...], path: KeyPath, before: str
+) -> Iterator[tuple[KeyPath, str, ScenarioStep]]:
     """Steps with their paths. Their labels are their names, or numbers such as "step 2.1"."""
     for index, step in enumerate(steps):
         label = step.name or f"{before}{index + 1}"

@@ -16,11 +16,11 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 from proxy.scenarios.model import Expectation, ScenarioFault, ScenarioFile, ScenarioStep, named
-from proxy.text.places import Path
+from proxy.text.places import KeyPath
 
 TICK = 0.1  # seconds
 
-Turns = Generator[None, None, None]
+PlayTurns = Generator[None, None, None]
 
 
 class FaultCounts(Protocol):
@@ -96,16 +96,16 @@ class ScenarioPlay:
     def _now(self) -> float:
         return self._clock() - self._began
 
-    def _one_by_one(self, steps: tuple[ScenarioStep, ...]) -> Turns:
+    def _one_by_one(self, steps: tuple[ScenarioStep, ...]) -> PlayTurns:
         for index, step in enumerate(steps):
             yield from self._step(("steps", index), step)
 
-    def _together(self, path: Path, steps: tuple[ScenarioStep, ...]) -> Turns:
+    def _together(self, path: KeyPath, steps: tuple[ScenarioStep, ...]) -> PlayTurns:
         running = [self._step((*path, "parallel", index), step) for index, step in enumerate(steps)]
         while running := [turns for turns in running if _goes_on(turns)]:
             yield
 
-    def _step(self, path: Path, step: ScenarioStep) -> Turns:
+    def _step(self, path: KeyPath, step: ScenarioStep) -> PlayTurns:
         label = self._labels[path]
         while self._now < (step.at or 0.0) or not self._over.issuperset(step.after or ()):
             yield
@@ -120,7 +120,7 @@ class ScenarioPlay:
             yield from self._last(label, step)
         self._over.add(label)
 
-    def _last(self, label: str, step: ScenarioStep) -> Turns:
+    def _last(self, label: str, step: ScenarioStep) -> PlayTurns:
         """Have the faults of a step in force for as long as the step lasts."""
         faults = dict(named(step.faults, label))
         self._put(faults)
@@ -196,6 +196,6 @@ class ScenarioPlay:
         self._progress.ticked(self._now, {name: self._fired.get(name, 0) for name in self._in_force})
 
 
-def _goes_on(turns: Turns) -> bool:
+def _goes_on(turns: PlayTurns) -> bool:
     """Advance a step. Returns whether it is still running."""
     return next(turns, "over") is None

@@ -8,7 +8,7 @@ Rules:
 
 from dataclasses import dataclass
 
-Reading = dict[str, int]
+CountsByName = dict[str, int]
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import MetricReader
 from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 
-from proxy.telemetry.counters import Reading
+from proxy.telemetry.counters import CountsByName
 from proxy.telemetry.measures import INSTRUMENTS, MEASURES, Measure
 from proxy.telemetry.plugin_counters import PluginCount
 from proxy.telemetry.report import Reports
@@ -34,7 +34,7 @@ class Instruments:
     """The instruments over the latest reports, published through the given readers."""
 
     def __init__(self, readers: Sequence[MetricReader]) -> None:
-        self._latest: list[tuple[str, Reading]] = []  # each with its worker
+        self._latest: list[tuple[str, CountsByName]] = []  # each with its worker
         self._counts: dict[str, list[tuple[str, PluginCount]]] = {}  # of plugins: each count with its worker
         self._of_plugins: set[str] = set()
         self._provider = MeterProvider(metric_readers=readers, resource=_service())
@@ -43,7 +43,7 @@ class Instruments:
             create = self._meter.create_observable_counter if grows else self._meter.create_observable_gauge
             create(name, [self._observer(name)], unit=unit, description=description)
 
-    def take(self, reports: Reports, of_admin: Reading | None = None) -> None:
+    def take(self, reports: Reports, of_admin: CountsByName | None = None) -> None:
         """Take the latest report of every worker, and the counts of the admin side."""
         counts: dict[str, list[tuple[str, PluginCount]]] = {}
         for worker, report in reports.items():

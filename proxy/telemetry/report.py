@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from proxy.telemetry.counters import Reading
+from proxy.telemetry.counters import CountsByName
 from proxy.telemetry.plugin_counters import PluginCount
 
 
@@ -14,7 +14,7 @@ class Report:
     ready: bool
     listening: dict[str, dict[str, int]] = field(default_factory=dict)
     clusters: dict[str, dict[str, str]] = field(default_factory=dict)
-    reading: Reading = field(default_factory=dict)
+    reading: CountsByName = field(default_factory=dict)
     plugins: list[PluginCount] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:

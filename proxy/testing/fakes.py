@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from proxy.core.context import Connection
 from proxy.core.fetch_topics import FetchTopics
 from proxy.core.plugin import Plugin
-from proxy.core.services import NUMBERS, Level, PluginClock, Services, check_counter, check_repeated
+from proxy.core.services import NUMBERS, LogLevel, PluginClock, Services, check_counter, check_repeated
 from proxy.core.topic_names import TopicNames
 from proxy.core.topic_writer import TopicError
 from proxy.protocol.records import Record
@@ -121,7 +121,7 @@ class FakeWorker:
         event: str,
         connection: Connection | None = None,
         *,
-        level: Level = "info",
+        level: LogLevel = "info",
         about: Hashable = None,
         example: Hashable = None,
         **facts: object,

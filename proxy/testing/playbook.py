@@ -71,7 +71,7 @@ class Apply:
         return f"Apply({', '.join(type(plugin).__name__ for plugin in self.plugins)})"
 
 
-Event = FromClient | FromBroker | ClientCloses | BrokerCloses | Time | Apply
+PlayedEvent = FromClient | FromBroker | ClientCloses | BrokerCloses | Time | Apply
 ANY = "any reason"  # for Close
 
 
@@ -88,11 +88,11 @@ class Playbook:
         self._plugins = plugins
         self._limits = limits or Limits()
         self._byte_by_byte = byte_by_byte
-        self._script: list[Event | Command] = []
+        self._script: list[PlayedEvent | Command] = []
         self.counters = Counters()
         self.connection = connection()
 
-    def __rshift__(self, event: Event) -> Playbook:
+    def __rshift__(self, event: PlayedEvent) -> Playbook:
         self._script.append(event)
         return self
 
@@ -114,10 +114,10 @@ class Playbook:
         told: list[str] = []
         while position < len(self._script):
             event = self._script[position]
-            assert isinstance(event, Event), "a playbook begins with an event (>>)"
+            assert isinstance(event, PlayedEvent), "a playbook begins with an event (>>)"
             position += 1
             expected: list[Command] = []
-            while position < len(self._script) and not isinstance(self._script[position], Event):
+            while position < len(self._script) and not isinstance(self._script[position], PlayedEvent):
                 expected.append(self._script[position])  # type: ignore[arg-type]
                 position += 1
             told.append(f">> {_tell(event)}")
@@ -136,7 +136,7 @@ class _Player:
         self._byte_by_byte = byte_by_byte
         self._tokens = [command.token for command in link.begin() if isinstance(command, Wake)]
 
-    def happens(self, event: Event) -> list[Command]:
+    def happens(self, event: PlayedEvent) -> list[Command]:
         commands: list[Command] = []
         for given in self._given(event):
             for command in performed(self._link, given):
@@ -148,7 +148,7 @@ class _Player:
                 commands.append(command)
         return commands
 
-    def _given(self, event: Event) -> Iterator[list[Command]]:
+    def _given(self, event: PlayedEvent) -> Iterator[list[Command]]:
         link = self._link
         if isinstance(event, ClientCloses):
             yield link.client_closed()

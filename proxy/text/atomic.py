@@ -11,10 +11,10 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from proxy.text.stamp import Stamp, stamp_of
+from proxy.text.stamp import FileStamp, stamp_of
 
 
-def write_atomically(path: Path, content: bytes, unless: Callable[[], bool] = lambda: False) -> Stamp | None:
+def write_atomically(path: Path, content: bytes, unless: Callable[[], bool] = lambda: False) -> FileStamp | None:
     """Put this content in the file's place, and return its stamp. None: nothing was written, since `unless` holds.
 
     `unless` is asked last, just before the rename. Raises OSError; then the file is as it was.

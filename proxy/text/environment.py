@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from proxy.text.words import nearest, sounds_secret
 
-Environment = Mapping[str, str]
+Variables = Mapping[str, str]
 
 
 class Parameters(dict[str, str]):
@@ -74,20 +74,20 @@ def _replaced(text: str, characters: dict[str, str]) -> str:
     return text
 
 
-def secrets(text: str, environment: Environment) -> dict[str, str]:
+def secrets(text: str, environment: Variables) -> dict[str, str]:
     """The secret variables that the shielded text of a value names: content -> reference."""
     names = {match["name"] for match in _REFERENCE.finditer(unshield(text)) if match["name"]}
     return {environment[name]: f"${{{name}}}" for name in names if sounds_secret(name) and environment.get(name)}
 
 
-def _unset(name: str, environment: Environment) -> str:
+def _unset(name: str, environment: Variables) -> str:
     if isinstance(environment, Parameters):
         return f'unknown parameter "{name}"; {nearest(name, environment) or "declare it in the file"}'
     way_out = f'set it, or give a default: "${{{name}:-value}}"'
     return f'environment variable "{name}" is not set; {way_out}'
 
 
-def substitute(text: str, environment: Environment, most: int) -> tuple[str, list[Unset]]:
+def substitute(text: str, environment: Variables, most: int) -> tuple[str, list[Unset]]:
     """The shielded text of one value with every reference replaced, and the first `most` references that could not be.
 
     Nothing is replaced behind the last of these.
@@ -107,7 +107,7 @@ def substitute(text: str, environment: Environment, most: int) -> tuple[str, lis
     return "".join([*parts, text[end:]]), unset
 
 
-def _value(match: re.Match[str], environment: Environment) -> str:
+def _value(match: re.Match[str], environment: Variables) -> str:
     """What stands in place of a reference. Raises _UnsetError with what to tell the person."""
     name, default = match["name"], match["default"]
     if match["broken"]:

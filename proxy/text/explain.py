@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticUndefined
 
-from proxy.text.places import MOST, Path, Place, Reading
+from proxy.text.places import MOST, KeyPath, Place, Reading
 from proxy.text.words import named, nearest, nearest_word, shown, sounds_secret
 
 # The start of pydantic's error type -> what the value should have been.
@@ -51,7 +51,7 @@ def explained(
 
 def messages(
     error: ValidationError, root: type[BaseModel], *, secret: bool = False
-) -> Iterator[tuple[Path, bool, str]]:
+) -> Iterator[tuple[KeyPath, bool, str]]:
     """Every error that says something new: its path, whether that is an unknown option, and the message.
 
     If there are very many, only the first ones.
@@ -59,11 +59,11 @@ def messages(
     if error.error_count() > MOST:
         yield (), False, f"these are the first {MOST:,} of {error.error_count():,} problems; mend them first"
     errors = error.errors(include_url=False)
-    around: set[Path] = {path[:end] for path in {details["loc"] for details in errors} for end in range(len(path))}
+    around: set[KeyPath] = {path[:end] for path in {details["loc"] for details in errors} for end in range(len(path))}
     unknown = [details["loc"] for details in errors if details["type"] == "extra_forbidden"]
     meant = {_meant(root, path) for path in unknown[:MOST]}
     for details in errors[:MOST]:
-        path: Path = details["loc"]
+        path: KeyPath = details["loc"]
         kind = details["type"]
         follows = kind == "missing" and path in meant
         follows = follows or (kind == "too_short" and path in around)
@@ -100,12 +100,12 @@ def _message(details: ErrorDetails, root: type[BaseModel], hidden: bool) -> str:
     return f'"{name}": {details["msg"]}; {way_out}'
 
 
-def _meant(root: type[BaseModel], path: Path) -> Path:
+def _meant(root: type[BaseModel], path: KeyPath) -> KeyPath:
     """The path of the option that an unknown name most likely stands for."""
     return (*path[:-1], nearest_word(str(path[-1]), _options(root, path[:-1])) or "")
 
 
-def _options(root: type[BaseModel], path: Path) -> dict[str, FieldInfo]:
+def _options(root: type[BaseModel], path: KeyPath) -> dict[str, FieldInfo]:
     kind, _ = _declaration(root, path)
     return _fields(kind) if _is_section(kind) else {}
 
@@ -115,7 +115,7 @@ def _fields(section: type[BaseModel]) -> dict[str, FieldInfo]:
     return {option.alias or name: option for name, option in section.model_fields.items()}
 
 
-def _example(root: type[BaseModel], path: Path) -> str:
+def _example(root: type[BaseModel], path: KeyPath) -> str:
     """A value as YAML: the option's own example, or, for a name that the user chose, the options that it must have."""
     _, option = _declaration(root, path)
     if option and option.examples:
@@ -129,7 +129,7 @@ def _example(root: type[BaseModel], path: Path) -> str:
     return _example(root, path[:-1]) if path and isinstance(path[-1], int) else "..."  # as the whole list is said
 
 
-def _declaration(root: type[BaseModel], path: Path) -> tuple[Any, FieldInfo | None]:
+def _declaration(root: type[BaseModel], path: KeyPath) -> tuple[Any, FieldInfo | None]:
     """The type to which a path leads, and its option; None if the path ends in a name or an item under an option."""
     kind: Any = root
     option: FieldInfo | None = None

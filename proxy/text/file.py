@@ -15,7 +15,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from proxy.text import syntax
-from proxy.text.environment import Environment, hidden
+from proxy.text.environment import Variables, hidden
 from proxy.text.explain import explained
 from proxy.text.places import Place, Reading, read
 from proxy.text.problems import BadFileError, Finding, Problem
@@ -88,11 +88,11 @@ class Form(Generic[Root]):
     check: Callable[[Examined[Root]], None] = _nothing
     secret: bool = False
 
-    def load(self, file: str | os.PathLike[str], environment: Environment = os.environ) -> Root:
+    def load(self, file: str | os.PathLike[str], environment: Variables = os.environ) -> Root:
         """The value of a file. Raises BadFileError with every problem of the file; warnings pass."""
         return self.read(file, environment).usable()
 
-    def read(self, file: str | os.PathLike[str], environment: Environment = os.environ) -> Examined[Root]:
+    def read(self, file: str | os.PathLike[str], environment: Variables = os.environ) -> Examined[Root]:
         """The result of reading a file. Raises OSError if it could not be read now, but may be soon."""
         name = os.fspath(file)
         try:
@@ -125,14 +125,14 @@ class Form(Generic[Root]):
             place = syntax.place_after(content[: error.start].decode("utf-8-sig"))
             raise _refused(name, place, "not UTF-8 text; save the file as UTF-8") from None
 
-    def examine(self, text: str, name: str, environment: Environment = os.environ) -> Examined[Root]:
+    def examine(self, text: str, name: str, environment: Variables = os.environ) -> Examined[Root]:
         """The values of a text that was read before, and its problems, in which the file is called `name`."""
         examined: Examined[Root] = Examined(name)
         self._read_values(examined, text, environment)
         self.check(examined)
         return examined
 
-    def _read_values(self, examined: Examined[Root], text: str, environment: Environment) -> None:
+    def _read_values(self, examined: Examined[Root], text: str, environment: Variables) -> None:
         name = examined.name
         try:
             reading = examined.reading = read(text, environment)

@@ -20,7 +20,7 @@ from proxy.text.environment import shield, unshield
 from proxy.text.pieces import Pieces
 from proxy.text.places import FASTEST
 
-Options = Sequence[str]
+ItemOptions = Sequence[str]
 _COMMENT = re.compile(r"(?:(?<=\s)|^)#[^\r\n]*")
 _LINE_END = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 
@@ -33,7 +33,7 @@ class Edit(NamedTuple):
     instead: str
 
 
-def rewritten(text: str, key: str, instead: Mapping[int, Sequence[Options]], added: Sequence[Options]) -> str:
+def rewritten(text: str, key: str, instead: Mapping[int, Sequence[ItemOptions]], added: Sequence[ItemOptions]) -> str:
     """The text with some items of the list under `key` replaced (`instead`, by their indices), and with items added."""
     edits = sorted(_List(text, key).edits(instead, added))
     for edit in reversed(edits):
@@ -51,7 +51,7 @@ class _List:
         self.root = _composed(shield(text))
         self.node = next((value for name, value in self.root.value if unshield(name.value) == key), None)
 
-    def edits(self, instead: Mapping[int, Sequence[Options]], added: Sequence[Options]) -> Iterator[Edit]:
+    def edits(self, instead: Mapping[int, Sequence[ItemOptions]], added: Sequence[ItemOptions]) -> Iterator[Edit]:
         """The edits to be made."""
         node = self.node
         if node is None:
@@ -65,7 +65,7 @@ class _List:
             yield from self._in_lines(node, instead, added)
 
     def _in_lines(
-        self, node: Any, instead: Mapping[int, Sequence[Options]], added: Sequence[Options]
+        self, node: Any, instead: Mapping[int, Sequence[ItemOptions]], added: Sequence[ItemOptions]
     ) -> Iterator[Edit]:
         column = node.start_mark.column
         dash = re.compile(rf"^ {{{column}}}-(?=\s|$)", re.MULTILINE)
@@ -81,7 +81,7 @@ class _List:
             yield self._after(_end(node), self._lines(added, column))
 
     def _in_brackets(
-        self, node: Any, instead: Mapping[int, Sequence[Options]], added: Sequence[Options]
+        self, node: Any, instead: Mapping[int, Sequence[ItemOptions]], added: Sequence[ItemOptions]
     ) -> Iterator[Edit]:
         begin = node.start_mark.index + 1
         if added:
@@ -115,14 +115,14 @@ class _List:
             if not any(begin <= comment.start() < stop for begin, stop in within):
                 yield comment[0].rstrip()
 
-    def _lines(self, items: Sequence[Options], column: int) -> str:
+    def _lines(self, items: Sequence[ItemOptions], column: int) -> str:
         return "".join(
             f"{' ' * column}{'  ' if number else '- '}{option}{self.newline}"
             for options in items
             for number, option in enumerate(options)
         )
 
-    def _on_one_line(self, items: Sequence[Options]) -> str:
+    def _on_one_line(self, items: Sequence[ItemOptions]) -> str:
         return ", ".join("{" + ", ".join(options) + "}" for options in items)
 
 

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from proxy.text.environment import Environment, secrets, shield, substitute, unshield
+from proxy.text.environment import Variables, secrets, shield, substitute, unshield
 from proxy.text.pieces import Pieces
 from proxy.text.words import named, sounds_secret
 
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 
 DEEPEST = 20
 MOST = 1_000  # problems of one file: a file with so many is probably the wrong one
@@ -44,22 +44,22 @@ class Reading:
     """A file's values, their places, and what was wrong with them so far."""
 
     value: Any = None
-    places: dict[Path, Place] = field(default_factory=dict)
-    keys: dict[Path, Place] = field(default_factory=dict)
+    places: dict[KeyPath, Place] = field(default_factory=dict)
+    keys: dict[KeyPath, Place] = field(default_factory=dict)
     problems: list[tuple[Place, str]] = field(default_factory=list)
     without_value: set[Place] = field(default_factory=set)  # a problem is noted here: no further one is reported
     secrets: dict[str, str] = field(default_factory=dict)  # contents of secret variables: value -> reference
     is_whole: bool = True  # the file was read to its end
 
-    def written(self, path: Path) -> Path:
+    def written(self, path: KeyPath) -> KeyPath:
         """The path as the file has it: a single value in place of a list has no index."""
-        found: Path = ()
+        found: KeyPath = ()
         for part in path:
             if part != 0 or (*found, part) in self.places or found not in self.places:
                 found = (*found, part)
         return found
 
-    def place(self, path: Path) -> Place:
+    def place(self, path: KeyPath) -> Place:
         """The place of a value, or of the nearest enclosing one that is in the file."""
         path = self.written(path)
         while path and path not in self.places:
@@ -70,7 +70,7 @@ class Reading:
         self.problems.append((place, message))
 
 
-def read(text: str, environment: Environment) -> Reading:
+def read(text: str, environment: Variables) -> Reading:
     """Read one YAML document. Raises yaml.YAMLError if the text is not YAML at all."""
     shielded = shield(text)
     try:
@@ -91,7 +91,7 @@ class _EnoughError(Exception):
 class _Document:
     """One document, from the events of a parser to plain values."""
 
-    def __init__(self, parser: Any, environment: Environment) -> None:
+    def __init__(self, parser: Any, environment: Variables) -> None:
         self.parser = parser
         self.environment = environment
         self.reading = Reading()
@@ -123,7 +123,7 @@ class _Document:
     def next(self) -> Any:
         return self.parser.get_event()
 
-    def value(self, event: Any, path: Path) -> Any:
+    def value(self, event: Any, path: KeyPath) -> Any:
         """The value that begins with an event."""
         place = self.reading.places[path] = Place.of(event.start_mark)
         if self.is_unquoted_secret(event, path, place) or self.is_alias(event, place):
@@ -139,13 +139,13 @@ class _Document:
         self.depth -= 1
         return value
 
-    def items(self, path: Path) -> Iterator[Any]:
+    def items(self, path: KeyPath) -> Iterator[Any]:
         index = 0
         while not isinstance(event := self.next(), yaml.SequenceEndEvent):
             yield self.value(event, (*path, index))
             index += 1
 
-    def mapping(self, path: Path) -> dict[str, Any]:
+    def mapping(self, path: KeyPath) -> dict[str, Any]:
         result: dict[str, Any] = {}
         while not isinstance(event := self.next(), yaml.MappingEndEvent):
             place = Place.of(event.start_mark)
@@ -205,7 +205,7 @@ class _Document:
                 self.skip(inner)
         self.depth -= 1
 
-    def is_unquoted_secret(self, event: Any, path: Path, place: Place) -> bool:
+    def is_unquoted_secret(self, event: Any, path: KeyPath, place: Place) -> bool:
         """Is this a secret that YAML takes for an alias, a tag or an anchor? Then no message repeats it."""
         tag = getattr(event, "tag", None)
         sign = "*" if isinstance(event, yaml.AliasEvent) else "!" if tag else "&" if event.anchor else None

@@ -13,13 +13,13 @@ from pydantic import ValidationError
 
 from proxy.text.explain import messages
 from proxy.text.file import Section
-from proxy.text.places import DEEPEST, Path
+from proxy.text.places import DEEPEST, KeyPath
 from proxy.text.problems import Finding
 
 S = TypeVar("S", bound=Section)
 
 
-def examine(section: type[S], value: Any, path: Path = ()) -> tuple[S | None, list[Finding]]:
+def examine(section: type[S], value: Any, path: KeyPath = ()) -> tuple[S | None, list[Finding]]:
     """The section that a value describes, or all problems of the value; `path` leads to it."""
     try:
         check_depth(value)
@@ -34,7 +34,7 @@ def examine(section: type[S], value: Any, path: Path = ()) -> tuple[S | None, li
         return None, [Finding((*path, *_there(said, inner)), message) for inner, _, message in found]
 
 
-def shown_path(path: Path) -> str:
+def shown_path(path: KeyPath) -> str:
     """A path as people write it: `faults[2].do.error`."""
     parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     return "".join(parts).removeprefix(".")
@@ -56,7 +56,7 @@ def _as_in_files(value: Any) -> Any:
     return tuple(_as_in_files(item) for item in value) if isinstance(value, list | tuple) else value
 
 
-def _there(value: Any, path: Path) -> Path:
+def _there(value: Any, path: KeyPath) -> KeyPath:
     """The longest beginning of a path that leads to a value."""
     for length, part in enumerate(path):
         inside = part in value if isinstance(value, dict) else isinstance(value, tuple) and part in range(len(value))

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from proxy.text.places import Path, Place
+from proxy.text.places import KeyPath, Place
 from proxy.text.words import printable
 
 
@@ -23,7 +23,7 @@ class Problem(NamedTuple):
 class Finding(NamedTuple):
     """A problem by the path of the value to change, before its place in a file is known."""
 
-    path: Path
+    path: KeyPath
     message: str
     warning: bool = False
 

@@ -9,12 +9,12 @@ import os
 from collections.abc import Iterable, Sequence
 from time import sleep, time
 
-Stamp = tuple[int, ...]
+FileStamp = tuple[int, ...]
 MOMENT = 0.05  # seconds
 MOMENTS = 10
 
 
-def stamp(file: str | os.PathLike[str]) -> Stamp | None:
+def stamp(file: str | os.PathLike[str]) -> FileStamp | None:
     """A value that changes when the file is replaced, rewritten or touched. None: there is no such file."""
     try:
         return stamp_of(os.stat(file))
@@ -22,13 +22,13 @@ def stamp(file: str | os.PathLike[str]) -> Stamp | None:
         return None
 
 
-def stamp_of(found: os.stat_result) -> Stamp:
+def stamp_of(found: os.stat_result) -> FileStamp:
     """The stamp of a file from its `stat`."""
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 _CHANGED = 4  # index of the time of change in a stamp: nanoseconds since 1970; a rename counts
-Stamps = tuple[Stamp | None, ...]
+Stamps = tuple[FileStamp | None, ...]
 
 
 def stamps(files: Iterable[str | os.PathLike[str]]) -> Stamps:

@@ -22,7 +22,7 @@ from typing import Generic, TypeVar
 from proxy.text.problems import BadFileError, Reload
 from proxy.text.regular import open_regular, read_instead
 from proxy.text.scarce import is_scarce
-from proxy.text.stamp import Stamp, settled, stamps
+from proxy.text.stamp import FileStamp, settled, stamps
 
 T = TypeVar("T")
 Contents = Mapping[str, bytes]  # by file
@@ -85,7 +85,7 @@ class WatchedFile(Generic[T]):
             self._read()
             return self.value
 
-    def value_at(self, seen: Stamp | None) -> T | None:
+    def value_at(self, seen: FileStamp | None) -> T | None:
         """The value, if it came from the file with this stamp; otherwise None."""
         with self._looking:
             return self.value if self.valid == (seen,) else None
@@ -104,7 +104,7 @@ class WatchedFile(Generic[T]):
                 return contents
         return dict.fromkeys(self._files)
 
-    def put(self, value: T, written: Stamp) -> None:
+    def put(self, value: T, written: FileStamp) -> None:
         """Put in force a value that was just written to the file, which has this stamp. The next `look` reports it."""
         with self._looking:
             self._take(value, (written,))
@@ -123,7 +123,7 @@ class WatchedFile(Generic[T]):
         else:
             self._take(value, now)
 
-    def _take(self, value: T, at: tuple[Stamp | None, ...]) -> None:
+    def _take(self, value: T, at: tuple[FileStamp | None, ...]) -> None:
         self._untold = Reload(self._name, True, tuple(map(str, self._warnings(value))))
         self.value, self._seen, self.valid = value, at, at
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.schema import Struct, StructType
-from proxy.text.places import Path
+from proxy.text.places import KeyPath
 from proxy.text.problems import Finding
 from proxy.text.words import nearest, shown
 from rules.model import AclRule
@@ -16,13 +16,13 @@ from tests.acl.language import CLOSED, FOR_VERSIONS, NOTHING, Told, When
 from tests.acl.names import OWN
 
 
-def mistakes(path: Path, told: Told, *, closes: bool) -> Iterator[Finding]:
+def mistakes(path: KeyPath, told: Told, *, closes: bool) -> Iterator[Finding]:
     """All mistakes in one scenario. `closes`: a resource is open to all until a rule names it, in any scenario."""
     yield from _findings(path, told)
     yield from _reaching(path, told, closes)
 
 
-def _findings(path: Path, told: Told) -> Iterator[Finding]:
+def _findings(path: KeyPath, told: Told) -> Iterator[Finding]:
     if (told.when is None) == (not told.steps):
         yield Finding(path, 'a scenario has either "when" or "steps"; write one of the two')
     if told.when is not None:
@@ -37,14 +37,14 @@ def _findings(path: Path, told: Told) -> Iterator[Finding]:
         yield from _expected((*path, "steps", index), step.then)
 
 
-def _reaching(path: Path, told: Told, closes: bool) -> Iterator[Finding]:
+def _reaching(path: KeyPath, told: Told, closes: bool) -> Iterator[Finding]:
     """Rules that would change the results of other scenarios."""
     yield from _far((*path, "given", "acls"), told.given.acls, closes)
     for index, step in enumerate(told.steps):
         yield from _far((*path, "steps", index, "acls"), step.acls or (), closes)
 
 
-def _far(path: Path, acls: tuple[AclRule, ...], closes: bool) -> Iterator[Finding]:
+def _far(path: KeyPath, acls: tuple[AclRule, ...], closes: bool) -> Iterator[Finding]:
     for index, acl in enumerate(acls):
         writes = acl.allow is not None and acl.topics is not None and {Operation.WRITE, Operation.ALL} & set(acl.to)
         wide = any(kind not in OWN or pattern.is_every for kind, pattern in acl.resources())
@@ -56,7 +56,7 @@ def _far(path: Path, acls: tuple[AclRule, ...], closes: bool) -> Iterator[Findin
             yield Finding((*path, index), f"{fact}; say who, or let everybody only read topics of this scenario")
 
 
-def _asked(path: Path, when: When) -> Iterator[Finding]:
+def _asked(path: KeyPath, when: When) -> Iterator[Finding]:
     versions = when.versions or range(when.api.newest, when.api.newest + 1)
     if versions.start > when.api.newest:
         fact = f"{when.api.name} has versions 0 to {when.api.newest}"
@@ -64,7 +64,7 @@ def _asked(path: Path, when: When) -> Iterator[Finding]:
     yield from _unknown(path, when.api.request, when.request, f"{when.api.name} request")
 
 
-def _unknown(path: Path, struct: type[Struct], said: Any, where: str) -> Iterator[Finding]:
+def _unknown(path: KeyPath, struct: type[Struct], said: Any, where: str) -> Iterator[Finding]:
     """Unknown fields: no version of the request has them."""
     if not isinstance(said, dict):
         return
@@ -80,7 +80,7 @@ def _unknown(path: Path, struct: type[Struct], said: Any, where: str) -> Iterato
                 yield from _unknown(deeper, field.kind, each, f"{where}, {name}")
 
 
-def _expected(path: Path, then: Any) -> Iterator[Finding]:
+def _expected(path: KeyPath, then: Any) -> Iterator[Finding]:
     """Unknown names of errors."""
     if then is None or (isinstance(then, str) and then in (CLOSED, NOTHING)):
         return
@@ -90,7 +90,7 @@ def _expected(path: Path, then: Any) -> Iterator[Finding]:
             yield Finding(inner, f"unknown error {shown(word)}; {way_out}")
 
 
-def _words(path: Path, then: Any) -> Iterator[tuple[Path, Any]]:
+def _words(path: KeyPath, then: Any) -> Iterator[tuple[KeyPath, Any]]:
     if not isinstance(then, dict):
         yield path, then
         return

@@ -3,7 +3,7 @@
 import pytest
 from pydantic_core import PydanticCustomError
 
-from rules.hosts import Host, java_text, parse
+from rules.hosts import HostPattern, java_text, parse
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_a_host_holds_what_is_meant(host: str, client: str, holds: bool) -> None
 
 def test_a_text_that_looks_like_a_network_can_be_said() -> None:
     host = parse({"literal": "10.0.0.0/8"})
-    assert host == Host("10.0.0.0/8")
+    assert host == HostPattern("10.0.0.0/8")
     assert not host.holds("10.1.2.3")
     assert parse(host.written) == host
 

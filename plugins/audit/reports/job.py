@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from plugins.audit.reports.pipeline.events import PeriodEvents
 
-Place = JournalPlace | AuditTopicPlace
+JournalSource = JournalPlace | AuditTopicPlace
 MOMENT = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'"  # as in the journal
 
 
@@ -84,7 +84,7 @@ def run(job: ReportJob, tell: Callable[[Progressed], None]) -> Path:
         raise ReportError(str(error)) from None
 
 
-def make(job: ReportJob, place: Place, spark: SparkSession, tell: Callable[[Progressed], None]) -> Path:
+def make(job: ReportJob, place: JournalSource, spark: SparkSession, tell: Callable[[Progressed], None]) -> Path:
     """As `run`, with an existing session. Errors of Spark become a ReportError of one line."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
@@ -101,7 +101,7 @@ def make(job: ReportJob, place: Place, spark: SparkSession, tell: Callable[[Prog
         raise ReportError(f"Spark: {java_says(error)}") from error
 
 
-def _begin(job: ReportJob) -> Place:
+def _begin(job: ReportJob) -> JournalSource:
     """The place of the journal. Checks that the reports can be written. Raises PlaceError, ReportError."""
     place = AuditTopicPlace.of(job.journal) or JournalPlace.of(job.journal)
     if isinstance(place, JournalPlace) and place.folder is not None and job.out.absolute().is_relative_to(place.folder):
@@ -122,7 +122,9 @@ def _begin(job: ReportJob) -> Place:
 
 
 class _Run:
-    def __init__(self, job: ReportJob, place: Place, spark: SparkSession, tell: Callable[[Progressed], None]) -> None:
+    def __init__(
+        self, job: ReportJob, place: JournalSource, spark: SparkSession, tell: Callable[[Progressed], None]
+    ) -> None:
         self._job = job
         self._place = place
         self._spark = spark

@@ -17,7 +17,7 @@ from plugins.faults.kinds import SidedEffect
 from proxy.plugin import Api, Options, Sleep, Steps
 from proxy.plugin.files import Seconds
 from rules.trigger import Firing
-from rules.values import Said
+from rules.values import Given
 
 LONGEST = 3600.0  # seconds, the limit of random times
 _NARROW = 1e-12  # stands for a chance of 0, which has no value in a distribution without a lower end
@@ -61,17 +61,17 @@ class LognormalDelay(Options):
 class DelayFrame(SidedEffect):
     """Have a request or its answer wait."""
 
-    time: Said[Seconds] = Field(default=None, description="For this time.", examples=["200ms"])
-    jitter: Said[Seconds] = Field(
+    time: Given[Seconds] = Field(default=None, description="For this time.", examples=["200ms"])
+    jitter: Given[Seconds] = Field(
         default=None, description="The time is up to so much shorter or longer, all as likely.", examples=["20ms"]
     )
-    uniform: Said[UniformDelay] = Field(
+    uniform: Given[UniformDelay] = Field(
         default=None, description="For a time between two.", examples=["{from: 100ms, to: 300ms}"]
     )
-    normal: Said[NormalDelay] = Field(
+    normal: Given[NormalDelay] = Field(
         default=None, description="For a time about a mean.", examples=["{mean: 200ms, deviation: 50ms}"]
     )
-    lognormal: Said[LognormalDelay] = Field(
+    lognormal: Given[LognormalDelay] = Field(
         default=None, description="For a time that is rarely long.", examples=["{median: 20ms, sigma: 0.5}"]
     )
 

@@ -19,7 +19,7 @@ from proxy.plugin import APIS, Api, ErrorCode, wrong
 from proxy.plugin.files import nearest, nearest_word, shown
 from proxy.plugin.schema import levels
 from rules.trigger import Firing
-from rules.values import Said
+from rules.values import Given
 
 LEVELS = frozenset(name for api in APIS.values() for version in api.versions for name in levels(api.response, version))
 
@@ -50,10 +50,10 @@ class ErrorAnswer(SayingEffect):
     code: Annotated[ErrorCode, PlainValidator(error_code)] = Field(
         description="Which one, by Kafka's name.", examples=["NOT_LEADER_OR_FOLLOWER"]
     )
-    level: Said[Annotated[str, PlainValidator(level_name)]] = Field(
+    level: Given[Annotated[str, PlainValidator(level_name)]] = Field(
         default=None, description="Where in the answer, if not where brokers say it.", examples=["partition"]
     )
-    message: Said[str] = Field(
+    message: Given[str] = Field(
         default=None, description="A text beside it, where answers have one.", examples=["injected"]
     )
 

@@ -27,7 +27,7 @@ from proxy.plugin import (
     turns,
 )
 from rules.trigger import Firing
-from rules.values import Said
+from rules.values import Given
 
 NOBODY = -1
 
@@ -42,8 +42,8 @@ class Missing(Enum):
 class MissingInMetadata(PartsEffect):
     """Leave topics, partitions or a broker out."""
 
-    what: Said[Missing] = Field(default=None, description="Topics or partitions that are meant.", examples=["topic"])
-    broker: Said[Annotated[int, Field(ge=0)]] = Field(
+    what: Given[Missing] = Field(default=None, description="Topics or partitions that are meant.", examples=["topic"])
+    broker: Given[Annotated[int, Field(ge=0)]] = Field(
         default=None, description="The broker of this node id.", examples=["2"]
     )
 

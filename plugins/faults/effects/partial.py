@@ -18,7 +18,7 @@ from plugins.faults.kinds import AnswerEffect
 from plugins.faults.records import FETCHING, holders, readable
 from proxy.plugin import Api, Decision, Forward
 from rules.trigger import Firing
-from rules.values import Said
+from rules.values import Given
 
 OPTIONS = ("partitions", "batches", "bytes")
 
@@ -28,13 +28,13 @@ class PartialFetch(AnswerEffect):
 
     apis: ClassVar = FETCHING
 
-    partitions: Said[Annotated[int, Field(ge=1)]] = Field(
+    partitions: Given[Annotated[int, Field(ge=1)]] = Field(
         default=None, description="So many partitions bring records.", examples=["1"]
     )
-    batches: Said[Annotated[int, Field(ge=1)]] = Field(
+    batches: Given[Annotated[int, Field(ge=1)]] = Field(
         default=None, description="A partition brings so many batches.", examples=["1"]
     )
-    bytes: Said[Annotated[int, Field(ge=1)]] = Field(
+    bytes: Given[Annotated[int, Field(ge=1)]] = Field(
         default=None, description="A partition brings so many bytes.", examples=["100"]
     )
 

@@ -23,7 +23,7 @@ VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3
 
 HOST = re.compile(r"(?!.*\.$)[-_.a-z0-9]{1,253}")  # with "_", which some container networks use
 
-Known = Callable[[str | None], bool]
+IsKnownName = Callable[[str | None], bool]
 
 
 class Shaken(ssl.SSLObject):
@@ -33,7 +33,7 @@ class Shaken(ssl.SSLObject):
     unknown = False
 
 
-def for_clients(tls: ListenerTls, known: Known) -> ssl.SSLContext:
+def for_clients(tls: ListenerTls, known: IsKnownName) -> ssl.SSLContext:
     """The context of a listener. `known` says which names it answers to. Raises UnusableError."""
     identities = [found for pair in (tls, *tls.certificates) if (found := identity(pair))]
     authorities = trusted(tls)

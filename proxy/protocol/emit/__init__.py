@@ -10,7 +10,7 @@ from proxy.protocol.emit.source import Source
 from proxy.protocol.emit.spans import Noting, note_steps, note_tags
 from proxy.protocol.emit.walk import walk_steps
 from proxy.protocol.emit.write import write_steps, write_struct, write_tags
-from proxy.protocol.plan import Plan, Step
+from proxy.protocol.plan import Plan, PlanStep
 from proxy.protocol.schema import Request
 from proxy.protocol.slices import BYTES, ELEMENT, WRITTEN
 
@@ -140,12 +140,12 @@ def encoder(plan: Plan, title: str, *, sliced: bool = False) -> Any:
     return src.compile(f"encode {title}{SLICED[sliced]}")
 
 
-def segments(plan: Plan, picked: frozenset[str]) -> list[tuple[bool, list[Step]]]:
+def segments(plan: Plan, picked: frozenset[str]) -> list[tuple[bool, list[PlanStep]]]:
     """The fields up to the last picked one, in stretches that are all picked or all passed over."""
     wanted = [step.field.name in picked for step in plan.steps]
     if not any(step.field.name in picked for step in plan.tags):
         wanted = wanted[: len(wanted) - wanted[::-1].index(True)] if True in wanted else []
-    stretches: list[tuple[bool, list[Step]]] = []
+    stretches: list[tuple[bool, list[PlanStep]]] = []
     for step, is_picked in zip(plan.steps, wanted, strict=False):
         if not stretches or stretches[-1][0] is not is_picked:
             stretches.append((is_picked, []))

@@ -22,7 +22,7 @@ from itertools import chain, repeat
 
 from proxy.protocol.emit.shared import FEW
 from proxy.protocol.emit.source import WIDTH, Source, length_letter, letters, runs, width
-from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Step, Varying
+from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, PlanStep, Varying
 from proxy.protocol.slices import BYTES as BYTES_OF_A_SLICE
 from proxy.protocol.slices import ELEMENT, READ
 from proxy.protocol.wire import BYTES, RECORDS, UUID
@@ -37,7 +37,7 @@ def read_struct(src: Source, plan: Plan, target: str) -> None:
         read_tags(src, plan.tags, target)
 
 
-def read_run(src: Source, run: list[Step], target: str) -> None:
+def read_run(src: Source, run: list[PlanStep], target: str) -> None:
     """Read one run of fields into the struct `target`."""
     first = run[0].move
     if not isinstance(first, Fixed):
@@ -233,7 +233,7 @@ def skip_struct(src: Source, plan: Plan) -> None:
         skip_tags(src, plan.tags)
 
 
-def skip_steps(src: Source, steps: Iterable[Step]) -> None:
+def skip_steps(src: Source, steps: Iterable[PlanStep]) -> None:
     """Go over some fields."""
     for run in runs(steps):
         if isinstance(run[0].move, Fixed):
@@ -268,7 +268,7 @@ def each_tag(src: Source, n: str) -> Iterator[tuple[str, str]]:
             src.add("raise Short")
 
 
-def by_tag(src: Source, known: Collection[Step], tag: str) -> Iterator[Step | None]:
+def by_tag(src: Source, known: Collection[PlanStep], tag: str) -> Iterator[PlanStep | None]:
     """Each known field, within the lines for its tag; None within the lines for any other tag."""
     for word, step in zip(chain(["if"], repeat("elif")), known, strict=False):
         with src.block(f"{word} {tag} == {step.field.tag}:"):
@@ -277,7 +277,7 @@ def by_tag(src: Source, known: Collection[Step], tag: str) -> Iterator[Step | No
         yield None
 
 
-def skip_tags(src: Source, known: Collection[Step]) -> None:
+def skip_tags(src: Source, known: Collection[PlanStep]) -> None:
     """Go over the tagged fields that end a struct."""
     n = tag_count(src)
     with src.block(f"if {n}:"), each_tag(src, n) as (tag, stop):
@@ -288,7 +288,9 @@ def skip_tags(src: Source, known: Collection[Step]) -> None:
                 read(src, step.move, None)
 
 
-def read_tags(src: Source, known: Collection[Step], target: str, picked: Collection[Step] | None = None) -> None:
+def read_tags(
+    src: Source, known: Collection[PlanStep], target: str, picked: Collection[PlanStep] | None = None
+) -> None:
     """Read the tagged fields that end a struct: the picked ones (None: all known) as fields, the others as bytes."""
     n = tag_count(src)
     with src.block(f"if {n}:"):

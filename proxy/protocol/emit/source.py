@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from proxy.protocol.emit.shared import ENVIRONMENT
-from proxy.protocol.plan import Fixed, Step, Varying
+from proxy.protocol.plan import Fixed, PlanStep, Varying
 from proxy.protocol.wire import BYTES, RECORDS
 
 WIDTH = {"h": 2, "i": 4}  # of numbers, in bytes, by their letters
@@ -76,9 +76,9 @@ class Source:
         return self.names[self.function]
 
 
-def runs(steps: Iterable[Step]) -> Iterator[list[Step]]:
+def runs(steps: Iterable[PlanStep]) -> Iterator[list[PlanStep]]:
     """Groups of fields: neighbours of fixed width together, for one `struct` call, all others alone."""
-    run: list[Step] = []
+    run: list[PlanStep] = []
     for step in steps:
         if isinstance(step.move, Fixed):
             run.append(step)
@@ -91,12 +91,12 @@ def runs(steps: Iterable[Step]) -> Iterator[list[Step]]:
         yield run
 
 
-def letters(steps: Iterable[Step]) -> str:
+def letters(steps: Iterable[PlanStep]) -> str:
     """The `struct` letters of a run."""
     return "".join(step.move.primitive.fmt or "" for step in steps if isinstance(step.move, Fixed))
 
 
-def width(run: Iterable[Step]) -> int:
+def width(run: Iterable[PlanStep]) -> int:
     """The bytes that a run of fixed width takes."""
     return sum(step.move.least for step in run)
 

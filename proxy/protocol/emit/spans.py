@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from proxy.protocol.emit.read import counted, read, read_length, skip_tags, unless_absent, unless_null
 from proxy.protocol.emit.source import Source, length_letter
-from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Step, Varying
+from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, PlanStep, Varying
 
 
 class Noting(NamedTuple):
@@ -25,7 +25,7 @@ class Noting(NamedTuple):
 
 
 def note_steps(
-    src: Source, steps: Collection[Step], noting: Noting, loops: tuple[str, ...] = (), *, final: bool = True
+    src: Source, steps: Collection[PlanStep], noting: Noting, loops: tuple[str, ...] = (), *, final: bool = True
 ) -> None:
     """Go over some fields.
 
@@ -36,14 +36,14 @@ def note_steps(
         _note_field(src, step, noting, loops, final=final and is_last)
 
 
-def marked(steps: Collection[Step], names: Collection[str]) -> Iterator[tuple[Step, bool]]:
+def marked(steps: Collection[PlanStep], names: Collection[str]) -> Iterator[tuple[PlanStep, bool]]:
     """Each step, and whether it is the last one that is or contains a field with one of the names."""
     last = max((i for i, step in enumerate(steps) if concerns(step, names)), default=None)
     for i, step in enumerate(steps):
         yield step, i == last
 
 
-def concerns(step: Step, names: Collection[str]) -> bool:
+def concerns(step: PlanStep, names: Collection[str]) -> bool:
     """Is this field one of these names, or does it contain one?"""
     inner = step.move.element if isinstance(step.move, Many) else step.move
     return step.field.name in names or (isinstance(inner, Nested) and any(concerns(s, names) for s in inner.plan.steps))
@@ -65,7 +65,7 @@ def note_tags(src: Source, plan: Plan, noting: Noting) -> None:
     src.add("p += 1")
 
 
-def _note_field(src: Source, step: Step, noting: Noting, loops: tuple[str, ...], *, final: bool) -> None:
+def _note_field(src: Source, step: PlanStep, noting: Noting, loops: tuple[str, ...], *, final: bool) -> None:
     move = step.move
     if step.field.name not in noting.names:
         inner = move.element if isinstance(move, Many) else move

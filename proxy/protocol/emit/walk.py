@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from proxy.protocol.emit.source import WIDTH, Source, length_letter
-from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Step, Varying
+from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, PlanStep, Varying
 
 
-def walk_steps(src: Source, steps: Iterable[Step]) -> None:
+def walk_steps(src: Source, steps: Iterable[PlanStep]) -> None:
     """Go over some fields."""
     for step in steps:
         walk(src, step.move)

@@ -12,7 +12,7 @@ from collections.abc import Collection
 
 from proxy.protocol.emit.shared import FEW
 from proxy.protocol.emit.source import Source, length_letter, letters, runs
-from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, Step, Varying
+from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, PlanStep, Varying
 from proxy.protocol.slices import WRITTEN
 from proxy.protocol.wire import BYTES, RECORDS, UUID
 
@@ -24,7 +24,7 @@ def write_struct(src: Source, plan: Plan, source: str) -> None:
         write_tags(src, plan.tags, source)
 
 
-def write_steps(src: Source, steps: Collection[Step], source: str) -> None:
+def write_steps(src: Source, steps: Collection[PlanStep], source: str) -> None:
     """Write some fields."""
     for run in runs(steps):
         values = [f"{source}.{step.field.name}" for step in run]
@@ -122,7 +122,7 @@ def _numbers(src: Source, element: Fixed, compact: bool, name: str) -> None:
         src.add(long_way)
 
 
-def write_tags(src: Source, known: Collection[Step], source: str) -> None:
+def write_tags(src: Source, known: Collection[PlanStep], source: str) -> None:
     """Write the tagged fields that end a struct: the known ones that are not at their default, and the unknown ones."""
     tags = src.fresh("tags")
     src.add(f"{tags} = {source}.unknown_tags" if not known else f"{tags} = [*{source}.unknown_tags]")
@@ -134,7 +134,7 @@ def write_tags(src: Source, known: Collection[Step], source: str) -> None:
         src.add('add(b"\\0")')
 
 
-def _known_tag(src: Source, step: Step, source: str, tags: str) -> None:
+def _known_tag(src: Source, step: PlanStep, source: str, tags: str) -> None:
     # The slot is read directly: Struct.__getattr__ would make a default, only to be compared with the default.
     struct, field = step.struct, step.field
     value, default = src.fresh("t"), src.fresh("default")

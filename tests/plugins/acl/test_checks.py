@@ -31,7 +31,7 @@ from proxy.protocol.messages.sync_group import SyncGroupRequest
 from proxy.protocol.mirror import identity, mirrored
 from proxy.protocol.refused_elements import ONCE
 from proxy.protocol.schema import Field, Request, Response, Struct, StructType, blank
-from proxy.protocol.walk import Chain
+from proxy.protocol.walk import StructChain
 from proxy.protocol.wire import INT32, NO_UUID, Meaning
 from tests.plugins.acl.talk import Rules, Talk, metadata_of, topic_id
 
@@ -127,7 +127,7 @@ def serves(request: Request, version: int) -> Response | None:
     return answer
 
 
-def success(cls: type[Any], version: int, chain: Chain) -> Any:
+def success(cls: type[Any], version: int, chain: StructChain) -> Any:
     """An answer to what is at the end of the chain, with all that it answers element by element."""
     answer = blank(cls)
     for field in cls.fields:

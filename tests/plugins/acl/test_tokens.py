@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plugins.acl.tokens import Principal, principal
+from plugins.acl.tokens import TokenPrincipal, principal
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.create_delegation_token import CreateDelegationTokenRequest, CreateDelegationTokenResponse
 from proxy.protocol.messages.describe_delegation_token import (
@@ -94,8 +94,8 @@ def test_principals_are_the_same_where_kafka_says_so() -> None:
     with Kafka(NEWEST) as kafka:
         theirs = [kafka.common.security.auth.KafkaPrincipal(*part) for part in parts]
         for part, one in zip(parts, theirs, strict=True):
-            assert str(Principal(*part)) == str(one)
-            same = [Principal(*part) == Principal(*other) for other in parts]
+            assert str(TokenPrincipal(*part)) == str(one)
+            same = [TokenPrincipal(*part) == TokenPrincipal(*other) for other in parts]
             assert same == [one == other for other in theirs]
         for text in ("User:alice", "User:al:ice", "Group:a:", "User::"):
             read = kafka.common.utils.internals.SecurityUtils.parseKafkaPrincipal(text)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from plugins.audit.columns import Column, columns
-from plugins.audit.schema import KINDS, Stamp
+from plugins.audit.schema import KINDS, EventStamp
 
 PYTHON = {"STRING": str, "TIMESTAMP": str, "BIGINT": int, "INT": int, "BOOLEAN": bool}
 
@@ -14,8 +14,8 @@ PYTHON = {"STRING": str, "TIMESTAMP": str, "BIGINT": int, "INT": int, "BOOLEAN":
 def undeclared(event: dict[str, Any]) -> list[str]:
     """The undeclared fields of an event, the missing fields of its stamp, and fields of a wrong type."""
     _, sections = KINDS[event["kind"]]
-    declared = {column.name: column for column in columns(Stamp, *sections)}
-    missing = [f"{column.name}: missing" for column in columns(Stamp) if column.name not in event]
+    declared = {column.name: column for column in columns(EventStamp, *sections)}
+    missing = [f"{column.name}: missing" for column in columns(EventStamp) if column.name not in event]
     return missing + list(_strange(event, declared, ""))
 
 

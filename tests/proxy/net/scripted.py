@@ -10,7 +10,7 @@ import trio
 
 from proxy.config import Config
 from proxy.core.topology import Endpoint
-from proxy.net.exposure import Tell
+from proxy.net.exposure import TellLearned
 from proxy.net.gateway import Gateway
 from proxy.protocol.api import API_VERSIONS, APIS, HEARTBEAT, METADATA
 from proxy.protocol.codec import decode
@@ -161,7 +161,7 @@ def configuration(*bootstrap: Endpoint, port: int = 0, **more: Any) -> Config:
 
 
 @asynccontextmanager
-async def serving(config: Config, tell: Tell | None = None) -> AsyncIterator[Gateway]:
+async def serving(config: Config, tell: TellLearned | None = None) -> AsyncIterator[Gateway]:
     """A listening gateway, which is drained at the end of the block."""
     gateway = Gateway(config, tell=tell)
     started = trio.Event()

@@ -13,7 +13,7 @@ import trio.testing
 from proxy.core.decisions import TURN, Alone, Ask, Call, Disconnect, How, Sleep, Step, Wait
 from proxy.core.driving import StepDriver
 from proxy.core.signal import Signal
-from proxy.net.admitting import Decided, admit, take
+from proxy.net.admitting import Admitted, admit, take
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
 
 HEARTBEAT = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
@@ -30,7 +30,7 @@ def pair() -> Iterator[tuple[socket.socket, socket.socket]]:
         yield client, ours
 
 
-def deciding(decision: Decided, *steps: Step) -> Generator[Step, Any, Decided]:
+def deciding(decision: Admitted, *steps: Step) -> Generator[Step, Any, Admitted]:
     yield from steps
     return decision
 

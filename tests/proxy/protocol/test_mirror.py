@@ -6,7 +6,7 @@ from proxy.protocol.messages.list_offsets import ListOffsetsRequest, ListOffsets
 from proxy.protocol.messages.stop_replica import StopReplicaRequest, StopReplicaResponse
 from proxy.protocol.mirror import identity, mirrored
 from proxy.protocol.schema import Field
-from proxy.protocol.walk import Chain, Element
+from proxy.protocol.walk import Element, StructChain
 from proxy.protocol.wire import NO_UUID
 
 
@@ -16,7 +16,7 @@ def list_offsets() -> ListOffsetsRequest:
     return ListOffsetsRequest(replica_id=-1, topics=[Topic(name="orders", partitions=[partition])])
 
 
-def repeated(fields: tuple[Field, ...], version: int, chain: Chain) -> dict[str, object]:
+def repeated(fields: tuple[Field, ...], version: int, chain: StructChain) -> dict[str, object]:
     """All that an answer to `chain` repeats."""
     found = {field.name: identity(field, version, chain) for field in fields}
     return {name: asked.value for name, asked in found.items() if asked is not None}

@@ -9,7 +9,7 @@ from plugins.audit.reports.controls import iso27001, soc2
 from plugins.audit.reports.inputs import Inputs
 from plugins.audit.reports.report import RESOURCES, AuditReport, Chart, ChartKind, ReportColumn, Row, some, users
 from plugins.audit.reports.used import Use, uses
-from rules import Decision, Snapshot
+from rules import RuleDecision, Snapshot
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -42,7 +42,7 @@ def _what(use: Use) -> tuple[str | None, ...]:
     return use.client.principal, use.client.host, use.client.client_id, use.operation.word, kind, use.name
 
 
-def _place(decision: Decision, file: str) -> str | None:
+def _place(decision: RuleDecision, file: str) -> str | None:
     return None if decision.place is None else f"{file}:{decision.place.line}:{decision.place.column}"
 
 

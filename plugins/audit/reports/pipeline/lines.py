@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from plugins.audit.columns import columns
-from plugins.audit.schema import Stamp, ddl
+from plugins.audit.schema import EventStamp, ddl
 
 STORED = f"{ddl()}, `file` STRING, `line` STRING, `date` DATE"
 SHOWN = 200  # characters of a corrupt line
@@ -31,7 +31,7 @@ def read(lines: DataFrame, shown: str = "value", *kept: str) -> DataFrame:
     event = F.from_json("value", f"{ddl()}, `{_CORRUPT}` STRING", options)
     parsed = lines.select(event.alias("event"), "file", F.substring(shown, 1, SHOWN).alias("shown"), *kept)
     is_event = F.col(f"event.{_CORRUPT}").isNull() & F.col("event.time").between(F.lit(EARLIEST), F.lit(LATEST))
-    for column in columns(Stamp):
+    for column in columns(EventStamp):
         is_event &= F.col(f"event.{column.name}").isNotNull()
     corrupt = ~F.coalesce(is_event, F.lit(False))
     return parsed.select(

@@ -29,7 +29,7 @@ from plugins.audit.schema import VERSION
 LAYOUT = 2  # the version of the store's layout; a change makes a new store
 BATCH = 128  # segments that are read together: at most 2 GiB
 
-Progress = Callable[[int], None]  # gets the number of segments that were read
+OnProgress = Callable[[int], None]  # gets the number of segments that were read
 
 
 class EventStore:
@@ -42,7 +42,7 @@ class EventStore:
         self._folder = work.inside(f"{key}-{VERSION}.{LAYOUT}")
         self._arrived = self._folder.inside("arrived")
 
-    def take_in(self, sealed: Sequence[str], progress: Progress) -> int:
+    def take_in(self, sealed: Sequence[str], progress: OnProgress) -> int:
         """Read the segments that are new. Returns their number."""
         arrived = self._arrived
         table(self._spark, (), "value STRING").write.mode("ignore").text(arrived.url)  # exists from now on

@@ -29,10 +29,10 @@ _SLANTED = 120  # height of slanted names of its columns, and the room that the 
 
 Sums = Mapping[tuple[str, str], int]  # y for each (x, by)
 Totals = list[tuple[str, int]]
-Target = Callable[[str | None, str | None], str]  # gives the id of a row in the page with this x and by; None: any
+LinkTarget = Callable[[str | None, str | None], str]  # gives the id of a row in the page with this x and by; None: any
 
 
-def drawn(chart: Chart, name: str, sums: Sums, target: Target) -> str:
+def drawn(chart: Chart, name: str, sums: Sums, target: LinkTarget) -> str:
     """A chart of these sums; empty text if there are none. `name` is unique in the page."""
     sums = {key: value for key, value in sums.items() if value}
     if not sums:
@@ -55,12 +55,12 @@ def short(value: int) -> str:
     return str(value)
 
 
-def _bars(sums: Sums, target: Target) -> tuple[int, Totals, Iterator[str]]:
+def _bars(sums: Sums, target: LinkTarget) -> tuple[int, Totals, Iterator[str]]:
     shown = _largest(_totals(sums, 0), BARS)
     return len(shown) * _ROW + 4, shown, _each_bar(shown, target)
 
 
-def _each_bar(shown: Totals, target: Target) -> Iterator[str]:
+def _each_bar(shown: Totals, target: LinkTarget) -> Iterator[str]:
     left, room = 250, WIDTH - 250 - 70
     most = max(value for _, value in shown) or 1
     for number, (label, value) in enumerate(shown):
@@ -71,13 +71,13 @@ def _each_bar(shown: Totals, target: Target) -> Iterator[str]:
         yield _text(left + width + 6, y + 15, short(value))
 
 
-def _lines(sums: Sums, target: Target) -> tuple[int, Totals, Iterator[str]]:
+def _lines(sums: Sums, target: LinkTarget) -> tuple[int, Totals, Iterator[str]]:
     series = _largest(_totals(sums, 1), SERIES)
     height = 196 + _ROW * (len(series) + 1) // 2 + _ROW
     return height, series, _each_line(sums, [label for label, _ in series], target)
 
 
-def _each_line(sums: Sums, names: list[str], target: Target) -> Iterator[str]:
+def _each_line(sums: Sums, names: list[str], target: LinkTarget) -> Iterator[str]:
     xs = sorted({x for x, _ in sums})[-POINTS:]
     lines: dict[str, dict[str, int]] = {name: {} for name in names}
     for (x, by), value in sums.items():
@@ -104,7 +104,7 @@ def _each_line(sums: Sums, names: list[str], target: Target) -> Iterator[str]:
         yield _text(left + place * step, bottom + 18, xs[place], "middle")
 
 
-def _heat(sums: Sums, target: Target) -> tuple[int, Totals, Iterator[str]]:
+def _heat(sums: Sums, target: LinkTarget) -> tuple[int, Totals, Iterator[str]]:
     rows = [label for label, _ in _largest(_totals(sums, 1), SIDE)]
     if OTHERS not in rows:
         rows.sort()
@@ -131,7 +131,7 @@ def _each_column(columns: list[str], top: int, is_slanted: bool) -> Iterator[str
             yield _text(x, 14, column, "start", width - 4)
 
 
-def _each_cell(sums: Sums, rows: list[str], columns: list[str], top: int, target: Target) -> Iterator[str]:
+def _each_cell(sums: Sums, rows: list[str], columns: list[str], top: int, target: LinkTarget) -> Iterator[str]:
     cells: dict[tuple[str, str], int] = {}
     for (x, by), value in sums.items():
         key = x if x in columns else OTHERS, by if by in rows else OTHERS
