@@ -175,7 +175,7 @@ def unanswered(ground: Ground) -> str:
     came = _drained(ground)
     empty = request_frame(ProduceRequest(acks=0, timeout_ms=1, topic_data=[]), 0, 1, "")
     many = [ground.client() for _ in range(5)]
-    said = empty * ground.times(100_000, 300_000)
+    said = empty * ground.times(100_000, 200_000)
     with ThreadPoolExecutor(len(many)) as pool:
         for sending in [pool.submit(client.send, said) for client in many]:
             assert sending.result()
