@@ -1,6 +1,7 @@
 """The options of SASL: how a listener authenticates its clients, and how the proxy authenticates to a cluster.
 
-Without `sasl:` a listener passes SASL through to the brokers, and learns from it who its clients are.
+Without `sasl:` a listener passes SASL through to the brokers, and learns from it who its clients are. But if the proxy
+logs in to the brokers itself, by the `sasl:` of their cluster, such a listener has no SASL at all.
 """
 
 from __future__ import annotations
