@@ -128,7 +128,7 @@ class ListenerOptions(Section):
 
     sasl: ListenerSasl | None = Field(
         default=None,
-        description="How clients authenticate here; without it SASL passes to brokers, unless the proxy logs in itself.",
+        description="How clients authenticate; without it SASL passes to brokers, unless the proxy logs in itself.",
         examples=["{mechanisms: [SCRAM-SHA-512], credentials: users.yaml}"],
     )
 
