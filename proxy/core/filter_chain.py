@@ -24,7 +24,7 @@ from proxy.protocol.alike import Alike, Looked
 from proxy.protocol.api import PRODUCE, Api
 from proxy.protocol.codec import BAD_BYTES, Picker, end_finder, picker, skipper, tags_finder
 from proxy.protocol.frame import RESPONSE_HEAD, SIZE
-from proxy.protocol.header import ResponseHeader
+from proxy.protocol.header import ANSWERED, ResponseHeader
 from proxy.protocol.schema import Request, Response
 from proxy.protocol.slices import FEW, LIGHT
 from proxy.protocol.tail import ends_in_tags
@@ -171,7 +171,11 @@ class FilterChain:
         return data[self._to_tags(data, after_head)]
 
     def response_body(self, frame: bytes | memoryview) -> int | None:
-        """Where the body begins in a response of which `frame` is the beginning; None: more bytes are needed."""
+        """Where the body begins in a response of which `frame` is the beginning.
+
+        None: more bytes are needed, or the tagged fields of its header are too long.
+        """
+        frame = frame[: SIZE.size + ANSWERED]
         try:
             body = self._response_header(frame, SIZE.size)
         except BAD_BYTES:

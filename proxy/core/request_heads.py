@@ -18,13 +18,16 @@ from collections.abc import Callable
 from proxy.core.context import Connection, Context
 from proxy.core.fast_path import Beginning
 from proxy.core.filter_chain import FilterChain
+from proxy.core.turn import Turn
 from proxy.protocol.frame import REQUEST_HEAD, SIZE
-from proxy.protocol.header import read_request_header, request_body_offset
+from proxy.protocol.header import RequestHeader, read_request_header, request_body_offset
 
 HEAD = REQUEST_HEAD.size
 MOST = 8  # APIs, each in one version, for which a beginning is remembered
 LONGEST = 4 << 10  # bytes of a beginning that is remembered
 SHORT = 1 << 10  # bytes of a header that need not be counted
+READ = 2  # us to read a header; a byte of tagged fields takes 1 more
+NAME = 2  # bytes before a client id
 # How passing requests begin, behind their heads; where the beginning ends; their least length; the check of the rest of
 # the frame (`Beginning`); and their slot: the chain of the answer, and the sample.
 KnownBeginning = tuple[bytes, int, int, Callable[[memoryview], bool] | None, FilterChain, Context | None]
@@ -33,10 +36,11 @@ KnownBeginning = tuple[bytes, int, int, Callable[[memoryview], bool] | None, Fil
 class RequestHeads:
     """The request heads of one connection. They tell its client id."""
 
-    __slots__ = ("_connection", "header", "passing", "version")
+    __slots__ = ("_connection", "_turn", "header", "passing", "version")
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, turn: Turn) -> None:
         self._connection = connection
+        self._turn = turn
         self.header = b""  # the rest of the last request's header, behind its head; `version` is that header's
         self.version = -1
         self.passing: dict[int, KnownBeginning] = {}  # by API and version
@@ -55,7 +59,7 @@ class RequestHeads:
         found = request_body_offset(chain.api, chain.version, frame, SIZE.size)
         if found is None:
             return None
-        header, _ = read_request_header(bytes(frame[SIZE.size : found]))
+        header = self._read(frame, found)
         if header.client_id != self._connection.client_id:
             self._connection.client_id = header.client_id
             self.passing.clear()
@@ -73,11 +77,16 @@ class RequestHeads:
         if found is None:
             came = frame[HEAD:body].tobytes()
             return came != self.header[: len(came)]  # the client id stands first
-        header, _ = read_request_header(bytes(frame[SIZE.size : found]))
-        if header.client_id != self._connection.client_id:
+        if self._read(frame, found).client_id != self._connection.client_id:
             return True
         self.header, self.version = bytes(frame[HEAD:found]), chain.header_version
         return False
+
+    def _read(self, frame: memoryview, end: int) -> RequestHeader:
+        """The header of this request, which ends at `end`. That counts as work."""
+        header, _ = read_request_header(bytes(frame[SIZE.size : end]))
+        self._turn.count(READ + end - HEAD - NAME - len(header.client_id or ""))
+        return header
 
     def renews(self, chain: FilterChain, frame: memoryview) -> bool:
         """Has this request another header than the last request? Then its header is remembered."""

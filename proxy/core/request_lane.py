@@ -42,7 +42,7 @@ class RequestLane(Lane):
         self._admission = admission
         self._most = parts.limits.in_flight
         self._handled = HandledRequests(parts)
-        self._heads = RequestHeads(parts.connection)
+        self._heads = RequestHeads(parts.connection, self.turn)
         self.is_over = False  # nothing more comes
         self.unsettled = False  # the link has to settle after every call
 

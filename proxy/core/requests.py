@@ -54,6 +54,9 @@ class Requests(RequestLane):
             if is_like and head[0] >= least and (rest is None or rest(data[pos + end : pos + SIZE.size + head[0]])):
                 self._slots.append((head[2], of_answer, sample))  # 0.3 us, while looking takes 1.2
                 return None
+        if self.turn.is_spent:
+            self.turn.end()
+            return self._hold_again(chain, State.TURN)
         size = SIZE.size + head[0]
         frame = data[pos : pos + size]
         if self._slots and self._heads.renames(chain, frame):

@@ -25,7 +25,7 @@ from proxy.core.response_lane import ResponseLane
 from proxy.core.sent_as import SentAs
 from proxy.core.turn import ANSWERED, work_of
 from proxy.protocol.frame import HOLD, RESPONSE_HEAD, SIZE, Buffer, Hold, Reader
-from proxy.protocol.header import LONGEST, response_body_offset
+from proxy.protocol.header import response_body_offset
 from proxy.protocol.problem import Fault, ProtocolError
 from proxy.protocol.slices import LARGE
 
@@ -175,8 +175,7 @@ class Responses(ResponseLane):
         if isinstance(chain, SentAs):
             chain, version = chain.chain, chain.version
         ctx = self._own(chain, correlation_id, ctx)
-        begins = frame[:LONGEST]
-        body = chain.response_body(begins) if version is None else response_body_offset(chain.api, version, begins)
+        body = chain.response_body(frame) if version is None else response_body_offset(chain.api, version, frame)
         if body is None:
             error = ProtocolError("ends within its header", fault=Fault.BROKER, api=chain.api.name)
             return self._undecodable(chain, ctx, error)

@@ -3,6 +3,7 @@
 Rules:
 * Only frames that a plugin wants count as work: a frame that passes costs next to nothing, and is not counted. But a
   Produce request with acks 0 is: it has no answer, so that nothing else bounds how many of them are taken at a time.
+  So is a header that must be read, since it may have tagged fields.
 * Work is counted, not timed: a frame counts by its elements. Where these are not known it counts as if it were full of
   them: 500 bytes can be 120 elements, which take 4 ms.
 * The more lanes of a worker wait for their turn, the shorter is a turn, down to one frame. With turns of one length,
@@ -70,10 +71,19 @@ class Turn:
             self._left -= work
             waiting.work += work
             return True
-        self.is_over = True
-        waiting.change(1)
-        self._outbox.wake(self._tasks.token(self), 0)
+        self.end()
         return False
+
+    @property
+    def is_spent(self) -> bool:
+        """Did this lane do all the work of its turn?"""
+        return self._left <= 0
+
+    def end(self) -> None:
+        """The others have their turn now."""
+        self.is_over = True
+        self._waiting.change(1)
+        self._outbox.wake(self._tasks.token(self), 0)
 
     def count(self, work: int) -> None:
         """So much work was done, which need not be allowed. The frame behind it may have to wait."""

@@ -14,6 +14,8 @@ Rules:
   It does not linger while clients connect, or while a thread computes for one (a login): trio sees what they wait for,
   and this loop does not.
 * Sockets are watched by `open_sockets.py`, edge-triggered. One buffer serves all links (`read_buffer.py`).
+* Few sides are served at once whose peers have left: it takes 0.3 ms to end a link. When 1,500 clients were killed
+  together, the others waited for 500 ms.
 * A link that raises is closed and logged as a bug. No other link is affected.
 """
 
@@ -51,6 +53,7 @@ BUDGET = 0.005  # seconds of serving before other tasks have their turn
 LINGER = 0.001  # seconds; epoll's own resolution
 COMING_IN = 0.005  # seconds after a client was accepted; the handshake of one nearby is over by then
 EVENTS = 256  # taken from the epoll at a time
+GOODBYES = 8  # sides whose peers have left, between two looks at the sockets
 ROUND = 0.002  # seconds in which all sides with much to read have a turn
 
 ROOM, INCOMING = select.EPOLLOUT, select.EPOLLIN
@@ -83,6 +86,7 @@ class Reactor:
         self._resuming = Resuming(self.turns, self.clock, self._guard, self._outside)
         self._again: Again = OrderedDict()
         self._lingers_from = 0.0  # by the clock of trio
+        self._left: OrderedDict[Side, bool] = OrderedDict()  # their peers have left; True: the connection broke
         ways_out = emit, self._leaves, self._over
         self._shared = Shared(self._buffer, self.budget, self._resuming, self._again, *ways_out)
 
@@ -94,7 +98,7 @@ class Reactor:
                 await nursery.start(self._resuming.run)
                 task_status.started()
                 while True:
-                    if self._again or self.turns.line:
+                    if self._again or self.turns.line or self._left:
                         await trio.lowlevel.checkpoint()
                     else:
                         await trio.lowlevel.wait_readable(self.sockets.epoll.fileno())
@@ -147,10 +151,10 @@ class Reactor:
         """Serve ready links until none is ready or the budget is spent."""
         poll, sides, waiting, again = self.sockets.epoll.poll, self.sockets.sides, self.turns.line, self._again
         clock, deliver, shared = trio.lowlevel.current_clock().current_time, self._buffer.deliver, self._shared
-        resuming = self._resuming
+        resuming, left = self._resuming, self._left
         deadline = clock() + BUDGET
         events = poll(0, EVENTS)
-        while events or again or waiting:
+        while events or again or waiting or left:
             now = self.clock.now = clock()
             before = len(again)
             shared.turn = ROUND / (len(events) + before or 1)
@@ -163,11 +167,13 @@ class Reactor:
                     if side.stalled and flags & ROOM:
                         conversation.flush(side)
                     if flags & GOODBYE:
-                        goodbye(conversation, side, bool(flags & BROKEN))
+                        left[side] = left.get(side, False) or bool(flags & BROKEN)
                     elif flags & INCOMING:
                         read(conversation, side)
                 except Exception as error:
                     self._crash(conversation, error)
+            for _ in range(min(len(left), GOODBYES)):
+                self._say_goodbye(*left.popitem(last=False))
             if before:
                 self._serve_again(before)
             if waiting:
@@ -175,8 +181,14 @@ class Reactor:
             deliver()
             if now > deadline:
                 return
-            lingers = not (again or waiting or resuming.computing or now < self._lingers_from)
+            lingers = not (again or waiting or left or resuming.computing or now < self._lingers_from)
             events = poll(LINGER if lingers else 0, EVENTS)
+
+    def _say_goodbye(self, side: Side, broken: bool) -> None:
+        """The peer of this side has left."""
+        conversation, found = self.sockets.sides.get(side.fd, (None, None))
+        if found is side and conversation is not None:
+            self._guard(conversation, partial(goodbye, conversation, side, broken))
 
     def _serve_again(self, count: int) -> None:
         """Read the first `count` sides that wait for their next turn."""

@@ -3,6 +3,8 @@
 Rules:
 * The API and its version determine the version of the header: see `api.py` for the exceptions.
 * The client id keeps its int16 length in header v2, where all else is compact. Null is legal, and read as null.
+* No client and no broker of today sends tagged fields in a header. A few bytes of them are read, for those of tomorrow.
+  Reading takes 3 us for each field, before anybody knows what the request is: many would hold up all connections.
 * A frame here starts after its four size bytes; a frame that `request_frame` or `response_frame` makes includes them.
 """
 
@@ -19,7 +21,9 @@ from proxy.protocol.wire import int16, int32, legacy_string
 
 KEY_AND_VERSION = struct.Struct(">hh")
 SIZE = struct.Struct(">i")
-LONGEST = 40 << 10  # bytes of a header: a client id has at most 32 KiB, and nobody sends so many tags
+TAGS = 128  # bytes of tagged fields in a header
+CLIENT_ID = struct.Struct(">8xh")  # the length of a client id, behind key, version and correlation id
+ANSWERED = 4 + TAGS  # bytes of a response's header, at most
 UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 
 
@@ -66,9 +70,13 @@ def read_request_header(frame: bytes) -> tuple[RequestHeader, int]:
 
 
 def request_body_offset(api: Api, version: int, data: bytes | memoryview, start: int) -> int | None:
-    """Where the body begins in a request whose header begins at `start`. None: more bytes are needed."""
-    data = data[: start + LONGEST]
+    """Where the body begins in a request whose header begins at `start`.
+
+    None: more bytes are needed, or its tagged fields are too long.
+    """
     try:
+        (length,) = CLIENT_ID.unpack_from(data, start)
+        data = data[: start + CLIENT_ID.size + max(length, 0) + TAGS]
         offset = skipper(RequestHeader, api.request_header(version))(data, start)
     except BAD_BYTES:
         return None
@@ -76,7 +84,8 @@ def request_body_offset(api: Api, version: int, data: bytes | memoryview, start:
 
 
 def response_body_offset(api: Api, version: int, data: bytes | memoryview) -> int | None:
-    """Where the body begins in a response that begins with `data`, size included. None: more bytes are needed."""
+    """Where the body begins in a response that begins with `data`, size included. None: as `request_body_offset`."""
+    data = data[: SIZE.size + ANSWERED]
     try:
         offset = skipper(ResponseHeader, api.response_header(version))(data, SIZE.size)
     except BAD_BYTES:
@@ -86,7 +95,7 @@ def response_body_offset(api: Api, version: int, data: bytes | memoryview) -> in
 
 def read_response_header(api: Api, version: int, frame: Buffer) -> tuple[ResponseHeader, int]:
     """The header of the response to such a request, and where its body begins. Raises ProtocolError."""
-    return decode_prefix(ResponseHeader, api.response_header(version), bytes(frame[:LONGEST]), 0)
+    return decode_prefix(ResponseHeader, api.response_header(version), bytes(frame[:ANSWERED]), 0)
 
 
 def request_frame(request: Request, version: int, correlation_id: int, client_id: str | None) -> bytes:

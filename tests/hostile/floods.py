@@ -12,7 +12,7 @@ from tests.hostile.client import Client, connect, patiently, settled
 from tests.hostile.ground import LIMITS, Ground
 from tests.hostile.logins import PASSWORDS, plain
 from tests.hostile.requests import BEAT, CLIENT_APIS, any_request, beat, fetch, metadata, produce
-from tests.hostile.settings import OPEN, RULED, SASL, TLS, TWO
+from tests.hostile.settings import AUDITED, OPEN, RULED, SASL, TLS, TWO
 from tests.hostile.stage import Peer, brief, silent
 from tests.hostile.trial import case, cases
 
@@ -75,6 +75,18 @@ def storms(ground: Ground, how: tuple[bytes, bool]) -> str:
 @case("connect and reset, before two workers", on=TWO, crowded=True)
 def storm_of_two(ground: Ground) -> str:
     return _come_and_go(ground, beat(), True)
+
+
+@case("many clients that leave at the same moment", on=OPEN, crowded=True)
+@case("many clients that leave at the same moment", on=AUDITED, crowded=True)
+def leave_together(ground: Ground) -> str:
+    clients = []
+    for _ in range(MOST - 50):
+        clients.append(client := ground.client())
+        client.ask(BEAT, 4)
+    for client in clients:
+        client.reset()
+    return f"{len(clients)} clients"
 
 
 @cases(

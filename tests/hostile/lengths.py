@@ -27,6 +27,11 @@ def new(body: bytes, tags: bytes = b"\0") -> bytes:
     return old(body, APP + tags, version=9)
 
 
+def _tag(number: int) -> bytes:
+    """An empty tagged field."""
+    return (bytes([number & 0x7F | 0x80, number >> 7]) if number > 0x7F else bytes([number])) + b"\0"
+
+
 PRODUCED = produce(["secrets"])
 LIES = {
     "an array of 2^31-1 elements": old(struct.pack(">i", 2**31 - 1) + NAMED),
@@ -44,6 +49,7 @@ LIES = {
     "a client id of -2 bytes": old(NAMED, b"\xff\xfe"),
     "a client id that is not UTF-8": old(struct.pack(">i", 1) + NAMED, b"\0\2\xff\xfe"),
     "4 billion tags in a header": new(b"\1", HUGE),
+    "12,800 tags in a header": new(b"\1", b"\x80\x64" + b"".join(map(_tag, range(12_800)))),
     "a tag of 4 GiB in a header": new(b"\1", b"\1\0" + HUGE),
     "the same tag twice in a header": new(b"\2\x08" + NAME + b"\0\0\0\0", b"\2\1\1x\1\1y"),
     "tags of a header in descending order": new(b"\2\x08" + NAME + b"\0\0\0\0", b"\2\2\1x\1\1y"),

@@ -11,7 +11,7 @@ from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin
 from proxy.protocol.frame import REQUEST_HEAD, SIZE
-from proxy.protocol.header import request_frame
+from proxy.protocol.header import TAGS, request_frame
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.testing import ANY, BrokerCloses, ClientCloses, FromBroker, FromClient, Playbook, connection
 from tests.proxy.core.frames import answering, heartbeat, heartbeat_answer, metadata, metadata_answer, produce
@@ -67,14 +67,28 @@ def test_a_long_client_id_is_held_as_long_as_the_conversation(client_id: str, le
 
 def test_a_long_header_is_held_until_another_comes() -> None:
     link = Link(connection(), Filters([Answering()]))
-    tag = b"\1\7\x90\x4e" + bytes(10_000)  # one tagged field, number 7, of so many bytes
-    short = request_frame(MetadataRequest(topics=None), 9, 1, "app")
-    head = REQUEST_HEAD.size + len("app") + 2
-    long = SIZE.pack(len(short) - SIZE.size + len(tag) - 1) + short[SIZE.size : head] + tag + short[head + 1 :]
-    for frame, least in ((long, 10_000), (short, 0)):
-        link.receive_client(memoryview(frame))
+    for client_id, least in (("x" * 10_000, 10_000), ("app", 0)):
+        link.receive_client(memoryview(request_frame(MetadataRequest(topics=None), 9, 1, client_id)))
         assert link.held >= least
         assert bool(link.held) is bool(least)
+
+
+def _tagged(count: int) -> memoryview:
+    """A request whose header has so many empty tagged fields, of two bytes each."""
+    tags = bytes([count]) + b"".join(bytes([number, 0]) for number in range(count))
+    plain = request_frame(MetadataRequest(topics=None), 9, 1, "app")
+    head = REQUEST_HEAD.size + len("app") + 2
+    rest = plain[SIZE.size : head] + tags + plain[head + 1 :]
+    return memoryview(SIZE.pack(len(rest)) + rest)
+
+
+@pytest.mark.parametrize(("count", "closes"), [(0, False), ((TAGS - 1) // 2, False), (1 + (TAGS - 1) // 2, True)])
+@pytest.mark.parametrize("pieces", [1, 1_000])
+def test_a_header_with_long_tagged_fields_ends_the_conversation(count: int, pieces: int, closes: bool) -> None:
+    link, frame, step = Link(connection(), Filters([Answering()])), _tagged(count), 1_000 // pieces
+    for at in range(0, len(frame), step):
+        link.receive_client(frame[at : at + step])
+    assert link.closed is closes
 
 
 def test_an_answer_of_ours_leaves_at_once_when_nothing_is_older() -> None:
