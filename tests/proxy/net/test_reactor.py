@@ -27,7 +27,7 @@ from proxy.net.backlog import BUFFER
 from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
 from proxy.net.outgoing import AT_ONCE
-from proxy.net.reactor import Reactor
+from proxy.net.reactor import GOODBYES, Reactor
 from proxy.net.reading import goodbye, read
 from proxy.net.side import PORTION, Side
 from proxy.protocol.frame import SIZE
@@ -419,6 +419,32 @@ async def test_a_client_that_asks_and_resets_at_once_is_not_waited_for() -> None
         await client.send_all(heartbeat(1) + heartbeat(2))
         reset(client)
         await here.until_over()
+
+
+class Counting(Plugin):
+    """Counts the ended links when a Heartbeat comes."""
+
+    def __init__(self, over: list[str | None]) -> None:
+        self.over = over
+        self.counted: list[int] = []
+
+    @on_request(HeartbeatRequest)
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> None:
+        self.counted.append(len(self.over))
+
+
+async def test_a_request_does_not_wait_until_all_who_left_before_it_are_gone() -> None:
+    async with world() as here:
+        plugin = Counting(here.over)
+        client, broker = here.link(plugin)
+        others = [here.link()[0] for _ in range(4 * GOODBYES)]
+        await trio.testing.wait_all_tasks_blocked()
+        for other in others:
+            reset(other)
+        await client.send_all(heartbeat(1))
+        assert await receive(broker, len(heartbeat(1))) == heartbeat(1)
+        assert plugin.counted == [0]
+        await here.until_over(len(others))
 
 
 async def test_a_link_in_the_middle_of_long_work_lets_others_through() -> None:
