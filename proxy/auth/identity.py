@@ -78,7 +78,8 @@ def introduce(identity: Identity, versions: Versions) -> Generator[Ask | Call, A
     while token is not None:
         answer = yield Ask(SaslAuthenticateRequest(auth_bytes=token), version)
         if answer.error_code:
-            raise IntroductionError(f"refused our credentials: {answer.error_message or 'it does not say why'}")
+            # Its text may repeat what we sent, in whatever form.
+            raise IntroductionError(f"refused our credentials: {ErrorCode(answer.error_code).name}")
         lifetime = answer.session_lifetime_ms
         reply = partial(speaker.answer, bytes(answer.auth_bytes))
         token = (yield Call(reply, apart="proofs")) if speaker.computes else reply()

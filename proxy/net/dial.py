@@ -17,6 +17,7 @@ from typing import Any
 
 import trio
 
+from proxy.core.addresses import LAST_PORT
 from proxy.core.topology import Endpoint
 from proxy.net.broker_stream import BrokerStream
 from proxy.net.outgoing import AnySocket
@@ -73,6 +74,8 @@ async def connect(
     until = trio.current_time() + seconds
     place = via.get(endpoint, endpoint) if via else endpoint
     way = f" (dialled at {place})" if place != endpoint else ""
+    if not 0 < place.port <= LAST_PORT:
+        raise UnreachableError(endpoint, f"a port is 1 to {LAST_PORT}, and this one {place.port}")
     try:
         if check is not None:
             await check(endpoint, until)

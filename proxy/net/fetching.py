@@ -6,13 +6,18 @@ Rules:
 * A token of ours is renewed after four fifths of its lifetime, at least a second later. If that fails, it is retried
   with growing pauses.
 * The trusted authorities are read at each fetch, so that a changed file counts from the next one on.
+* An answer that is larger than a file of keys may be, or does not end in time, is not read further.
 * Requests to a token endpoint and its responses are never logged. Neither are parts of a URL that may be secret.
 """
 
 from __future__ import annotations
 
+import json
 import ssl
+import time
+from functools import partial
 from math import inf
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -20,7 +25,7 @@ import structlog
 import trio
 from joserfc.jwk import KeySet
 
-from proxy.auth.keys import keys_in
+from proxy.auth.keys import LARGEST, keys_in
 from proxy.config.sasl import Elsewhere, TokenClient
 from proxy.config.tls import UnusableError
 from proxy.net.dial import reason
@@ -32,13 +37,36 @@ log = structlog.get_logger()
 EVERY = 3600.0
 SOONEST = 10.0
 RENEW_AT = 0.8
-PATIENCE = 10.0
+PATIENCE = 10.0  # seconds to connect, and for each part of an answer
+WHOLE = 10.0  # seconds for a whole answer
 FIRST_RETRY, LAST_RETRY = 1.0, 60.0
 DEFAULT_LIFETIME = 300.0  # seconds, for a token whose endpoint gives no lifetime
 
 
-def _client(elsewhere: Elsewhere) -> httpx.AsyncClient:
-    return httpx.AsyncClient(timeout=PATIENCE, verify=trusting(elsewhere))
+class AnswerError(Exception):
+    """The answer is too large, or does not end in time."""
+
+
+def _answer(elsewhere: Elsewhere, method: str, url: str, **more: Any) -> bytes:
+    """The body of the answer. Raises AnswerError, and httpx's errors. It is called in a thread."""
+    said = bytearray()
+    with (
+        httpx.Client(timeout=PATIENCE, verify=trusting(elsewhere)) as client,
+        client.stream(method, url, **more) as response,
+    ):
+        response.raise_for_status()
+        until = time.monotonic() + WHOLE
+        for part in response.iter_bytes():
+            said += part
+            if len(said) > LARGEST:
+                raise AnswerError(f"the answer is larger than {LARGEST >> 10:,} KiB")
+            if time.monotonic() > until:
+                raise AnswerError(f"no whole answer within {WHOLE:g} s")
+    return bytes(said)
+
+
+async def _fetched(elsewhere: Elsewhere, method: str, url: str, **more: Any) -> bytes:
+    return await trio.to_thread.run_sync(partial(_answer, elsewhere, method, url, **more), abandon_on_cancel=True)
 
 
 def _place(url: str) -> str:
@@ -78,12 +106,10 @@ class FetchedKeys:
         """Fetch until cancelled."""
         while True:
             try:
-                async with _client(self._elsewhere) as client:
-                    response = await client.get(self._url)
-                    response.raise_for_status()
-                self.keys = await trio.to_thread.run_sync(keys_in, response.text)
+                said = await _fetched(self._elsewhere, "GET", self._url)
+                self.keys = await trio.to_thread.run_sync(keys_in, said.decode())
                 log.info("keys fetched", url=_place(self._url), keys=len(self.keys.keys))
-            except (httpx.HTTPError, httpx.InvalidURL, UnusableError, ValueError) as error:
+            except (httpx.HTTPError, httpx.InvalidURL, UnusableError, AnswerError, ValueError) as error:
                 log.warning("keys not fetched", url=_place(self._url), why=_why(error))
             self._missing = trio.Event()
             await trio.sleep(SOONEST)
@@ -121,14 +147,11 @@ class FetchedToken:
         ask, endpoint = self._client, _place(self._client.endpoint)
         form = {"grant_type": "client_credentials"} | ({"scope": ask.scope} if ask.scope else {})
         try:
-            async with _client(ask) as client:
-                response = await client.post(
-                    ask.endpoint, data=form, auth=(ask.client_id, ask.client_secret.get_secret_value())
-                )
-                response.raise_for_status()
-            answer = response.json()
+            who = ask.client_id, ask.client_secret.get_secret_value()
+            said = await _fetched(ask, "POST", ask.endpoint, data=form, auth=who)
+            answer = json.loads(said)
             token, lifetime = answer["access_token"], float(answer.get("expires_in") or DEFAULT_LIFETIME)
-        except (httpx.HTTPError, httpx.InvalidURL, UnusableError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, UnusableError, AnswerError) as error:
             log.warning("token not fetched", endpoint=endpoint, why=_why(error))
             return None
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):

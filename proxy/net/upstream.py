@@ -85,11 +85,18 @@ class Upstream:
             self._asked.set()
 
     def anybody(self) -> Iterator[Endpoint]:
-        """Addresses for a client to begin at: all brokers, a different one first each time, then the bootstrap ones."""
-        brokers = [self.brokers[node_id] for node_id in sorted(self.brokers)]
+        """Addresses for a client to begin at: a broker, a different one each time, the bootstrap ones, other brokers.
+
+        If all known brokers are gone, the bootstrap addresses are where the others are found.
+        """
         self._turn += 1
-        first = self._turn % len(brokers) if brokers else 0
-        yield from dict.fromkeys((*brokers[first:], *brokers[:first], *self._bootstrap))
+        brokers = self._rotated([self.brokers[node_id] for node_id in sorted(self.brokers)])
+        yield from dict.fromkeys((*brokers[:1], *self._rotated(self._bootstrap), *brokers[1:]))
+
+    def _rotated(self, addresses: Sequence[Endpoint]) -> list[Endpoint]:
+        """The same addresses, with a different one first each time."""
+        first = self._turn % len(addresses) if addresses else 0
+        return [*addresses[first:], *addresses[:first]]
 
     async def watch(self) -> None:
         """Discover until cancelled."""

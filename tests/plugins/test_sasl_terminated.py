@@ -260,7 +260,7 @@ def test_whom_the_broker_does_not_take_us_for_does_not_come_in() -> None:
         >> FromBroker(agreed(0))
         << ToBroker(OUR_TOKEN)
         >> FromBroker(no(0, "Invalid username or password"))
-        << Close("the broker refused our credentials: Invalid username or password")
+        << Close("the broker refused our credentials: SASL_AUTHENTICATION_FAILED")
     )
 
 

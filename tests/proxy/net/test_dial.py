@@ -34,6 +34,13 @@ async def test_a_closed_port_is_said_with_its_address() -> None:
     assert not raised.value.stalled
 
 
+@pytest.mark.parametrize("host", [LOOPBACK, "localhost"])
+@pytest.mark.parametrize("port", [-1, 0, 65_536, 70_000, 2**31 - 1])
+async def test_what_is_no_port_is_not_dialled(host: str, port: int) -> None:
+    with pytest.raises(UnreachableError, match=rf"a port is 1 to 65535, and this one {port}$"):
+        await dial(Endpoint(host, port), 5)
+
+
 class Names(trio.abc.HostnameResolver):
     """Every name has these addresses of this machine; `asked` is how often somebody wanted to know."""
 

@@ -15,6 +15,7 @@ import trio
 from pydantic import SecretStr
 from structlog.testing import capture_logs
 
+from proxy.auth.keys import LARGEST
 from proxy.config.sasl import Oauthbearer, TokenClient
 from proxy.net import fetching
 from proxy.net.fetching import FetchedKeys, FetchedToken
@@ -94,6 +95,23 @@ async def test_keys_are_fetched_again_when_one_is_missing(
 
 def client(endpoint: str) -> TokenClient:
     return TokenClient(endpoint=endpoint, client_id="dk", client_secret=SecretStr("hunter2"), scope="kafka")
+
+
+async def test_an_answer_that_is_too_large_or_does_not_end_is_not_read_further(
+    elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere.says = Issuer("k1").jwks.ljust(LARGEST + 1)
+    with capture_logs() as logs:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(FetchedKeys(elsewhere.url, Oauthbearer()).watch)
+            await until(lambda: logs)
+            assert await FetchedToken(client(elsewhere.url))._fetch() is None
+            monkeypatch.setattr(fetching, "WHOLE", -1.0)
+            elsewhere.says = Issuer("k1").jwks
+            assert await FetchedToken(client(elsewhere.url))._fetch() is None
+            nursery.cancel_scope.cancel()
+    large = "the answer is larger than 1,024 KiB"
+    assert [line["why"] for line in logs] == [large, large, "no whole answer within -1 s"]
 
 
 async def test_a_token_is_fetched_and_renewed_ahead_of_its_end(elsewhere: Elsewhere) -> None:

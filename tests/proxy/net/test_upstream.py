@@ -176,6 +176,13 @@ async def test_clients_begin_at_another_broker_each_time() -> None:
     assert len(list(learning.upstream.anybody())) == 4
 
 
+async def test_the_bootstrap_addresses_are_among_the_first_however_many_brokers_are_known() -> None:
+    """If all known brokers are gone, the others are found there."""
+    learning = Learning(Endpoint("bootstrap", 9092))
+    learning.upstream.brokers = {number: Endpoint(f"kafka-{number}", 9092) for number in range(100)}
+    assert {[*learning.upstream.anybody()][1].host for _ in range(200)} == {"bootstrap"}
+
+
 async def test_brokers_that_answer_only_whom_they_know_are_not_asked_again_and_again(
     nursery: trio.Nursery, broker: Broker
 ) -> None:

@@ -83,4 +83,4 @@ def test_every_broker_that_refuses_is_told(asking: SecuredCluster, tmp_path: Pat
     first, *others = result.stderr.splitlines()
     assert first == "127.0.0.1:1: connection refused"
     assert len(others) == 3
-    assert all("refused our credentials: Authentication failed" in line for line in others)
+    assert all("refused our credentials: SASL_AUTHENTICATION_FAILED" in line for line in others)
