@@ -112,7 +112,7 @@ def load(file: str | os.PathLike[str]) -> Users:
 
 def save(file: str | os.PathLike[str], users: Users) -> None:
     """Write the file. If that fails, an existing file stays as it was. Raises OSError."""
-    path = Path(file).resolve()
+    path = Path(os.path.realpath(file))  # a link to itself is an OSError later
     lines = [HEAD, "version: 1\n", "users:" + ("\n" if users else " {}\n")]
     for user in sorted(users):
         lines.append(f"  {_quoted(user)}:\n")

@@ -3,11 +3,13 @@
 Rules:
 * Exit codes: 0 success; 1 the answer is no (an invalid file, bytes that are no message); 2 wrong usage.
 * Results go to standard output. Logs and error messages go to standard error.
+* An input that cannot be read at all is one line, whichever subcommand reads it. In what serves it would be a bug.
 * A subcommand's module is imported when it runs, so that `--help` and completion answer at once.
 """
 
 import importlib
 from difflib import get_close_matches
+from typing import Any
 
 import click
 
@@ -26,6 +28,8 @@ COMMANDS = {
     "completion": "Print the script that completes this command in a shell.",
 }
 
+SERVING = ("run", "demo")
+
 EPILOG = """\b
 Examples:
   doorkeeper demo                      see it work, nothing else needed
@@ -35,6 +39,18 @@ Examples:
   doorkeeper decode 00000015...        what do these bytes say?
   eval "$(doorkeeper completion bash)" complete commands and options
 """
+
+
+def unreadable(error: OSError | UnicodeError | RecursionError) -> str:
+    """What is wrong with an input that cannot be read, and a way out."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"the input is not UTF-8 ({error.reason} at byte {error.start}); give text in UTF-8"
+    if isinstance(error, UnicodeError):
+        return f"what was given has bytes that are no text ({error}); correct it"
+    if isinstance(error, RecursionError):
+        return "the input is nested too deeply; give it in a flat form"
+    where = f"{error.filename!a}: " if error.filename is not None else ""
+    return f"{where}{error.strerror or error}; check what was given"
 
 
 class Commands(click.Group):
@@ -50,6 +66,16 @@ class Commands(click.Group):
             raise click.UsageError(f'No such command "{cmd_name}"; {way_out}')
         command: click.Command = importlib.import_module(f"proxy.cli.{cmd_name}").command
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise
+        except (OSError, UnicodeError, RecursionError) as error:
+            if ctx.invoked_subcommand in SERVING:
+                raise
+            raise click.ClickException(unreadable(error)) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

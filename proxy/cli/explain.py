@@ -104,7 +104,12 @@ def _question(said: dict[str, Any]) -> AccessQuestion:
     ((kind, name),) = about
     host = said["host"] and java_text(said["host"])
     client = Client(said["principal"], host, said["client_id"], said["listener"], said["mechanism"], said["tls"])
-    at = said["at"].timestamp() if said["at"] else time.time()
+    try:
+        at = said["at"].timestamp() if said["at"] else time.time()
+    except (ValueError, OverflowError):
+        raise click.UsageError(
+            f"--at {said['at']:%Y-%m-%d} is no time that a clock shows; give one since 1970"
+        ) from None
     return AccessQuestion(client, _word(Operation, said["operation"], "--operation"), kind, name, at)
 
 

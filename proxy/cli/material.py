@@ -7,7 +7,6 @@ Rules:
 """
 
 import base64
-import binascii
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from proxy.protocol.api import APIS, PRODUCE, Api, api_named
 MessageSide = Literal["request", "response"]
 SIDES = ("request", "response")
 SIZE_BYTES = 4
+LONGEST = 100  # characters of API:VERSION
 
 
 class MaterialError(Exception):
@@ -47,8 +47,8 @@ class Piece:
 def kind(side: MessageSide, text: str) -> MessageType:
     """`API:VERSION`, as in "Metadata:12" or "3:12"."""
     name, colon, version = text.partition(":")
-    if not colon or not version.isdecimal():
-        raise MaterialError(f'"{text}" is not API:VERSION; write e.g. "Metadata:12"')
+    if not colon or not version.isdecimal() or len(text) > LONGEST:
+        raise MaterialError(f'"{text[:LONGEST]}" is not API:VERSION; write e.g. "Metadata:12"')
     return MessageType(side, api(int(name) if name.isdecimal() else name), int(version))
 
 
@@ -106,7 +106,7 @@ def json_line(text: str, label: str) -> Piece:
     """One JSON line."""
     try:
         line: Any = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise MaterialError(f"not JSON ({error}); see doorkeeper decode --help") from None
     if not isinstance(line, dict) or not {"api", "version"} <= line.keys() or not {"hex", "base64"} & line.keys():
         raise MaterialError('a line needs "api", "version", "side", and "hex" or "base64"')
@@ -123,5 +123,5 @@ def _bytes(line: dict[str, Any]) -> bytes:
         return unhex(str(line["hex"]))
     try:
         return base64.b64decode(str(line["base64"]), validate=True)
-    except binascii.Error as error:
+    except ValueError as error:
         raise MaterialError(f'"base64" is none ({error}); give standard base64') from None

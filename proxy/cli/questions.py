@@ -60,7 +60,7 @@ def answered(question: AccessQuestion, snapshot: Snapshot, file: str) -> Answere
 def _asked(line: str, label: str) -> QuestionLine:
     try:
         value = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise QuestionError(f"not JSON: {error}; correct this line") from None
     if not isinstance(value, dict):
         raise QuestionError('a question is {"principal": ..., "operation": ..., "resource_type": ..., "name": ...}')

@@ -59,6 +59,8 @@ from proxy.protocol.api import Api
 from proxy.text.file import Section
 from proxy.text.problems import Finding
 
+MARKS = ("_wishes", "_unsupported", "_outcomes", "_unreadable", "_events", "_holds")  # of the decorators
+
 
 class Options(Section):
     """What a configuration may say of a plugin: fields with a description, as pydantic has them. Immutable."""
@@ -87,6 +89,9 @@ class Plugin:
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         members = {name: member for base in reversed(cls.__mro__) for name, member in vars(base).items()}
+        for name, member in vars(cls).items():
+            if hasattr(Plugin, name) and any(hasattr(member, mark) for mark in MARKS):
+                raise TypeError(f"{cls.__name__}.{name}: Plugin has a method of this name; call the handler otherwise")
         cls.marked_wishes = _marked(members, "_wishes")
         cls.marked_unsupported = _marked(members, "_unsupported")
         cls.marked_outcomes = _marked(members, "_outcomes")

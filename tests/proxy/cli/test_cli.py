@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -38,3 +39,48 @@ def test_the_module_is_the_command() -> None:
 def test_help_does_not_import_what_it_does_not_need() -> None:
     script = "import sys, proxy.cli; sys.exit(bool({'trio', 'pydantic', 'structlog'} & sys.modules.keys()))"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+ADMIN = ["faults", "list", "--url"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "given", "said"),
+    [
+        (["acls", "import", "-"], b"\xff\xfe", "the input is not UTF-8"),
+        (["explain", "{rules}", "--questions", "-"], b"\xff\xfe", "the input is not UTF-8"),
+        (["explain", "{rules}", "--questions", "-"], b"[" * 100_000, "not JSON"),
+        (
+            [
+                "explain",
+                "{rules}",
+                *["--principal", "User:a", "--operation", "Read", "--topic", "t", "--at", "0001-01-01"],
+            ],
+            b"",
+            "--at",
+        ),
+        (["faults", "list", "--token-file", "-"], b"\xff", "the input is not UTF-8"),
+        ([*ADMIN, "http://a b"], b"", "http://a b"),
+        ([*ADMIN, "http://a..b"], b"", "http://a..b"),
+        ([*ADMIN, "http://" + "a" * 300], b"", "aaa"),
+        (["decode"], b'{"a":' * 50_000, "not JSON"),
+        (["decode"], '{"api": 3, "version": 1, "base64": "\u00e9"}'.encode(), '"base64" is none'),
+        (["decode", "--response", "Metadata:" + "9" * 5_000, "00"], b"", "is not API:VERSION"),
+        (["users", "add", "{loop}", "alice"], b"secret", "{loop}"),
+        (["audit", "verify", "x" * 300], b"", "xxx"),
+    ],
+)
+def test_an_input_that_cannot_be_read_is_one_line(
+    tmp_path: Path, arguments: list[str], given: bytes, said: str
+) -> None:
+    rules, loop = tmp_path / "acl.yaml", tmp_path / "loop"
+    rules.write_text("acls: [{allow: User:alice, to: Read, topics: orders}]\n")
+    loop.symlink_to(loop)
+    places = {"rules": rules, "loop": loop}
+    command = [sys.executable, "-m", "proxy", *(one.format(**places) for one in arguments)]
+    done = subprocess.run(command, input=given, capture_output=True, check=False)
+    told = done.stderr.decode()
+    assert done.returncode in (1, 2)
+    assert said.format(**places) in told
+    assert "Traceback" not in told
+    assert len(told.splitlines()) <= 4, told

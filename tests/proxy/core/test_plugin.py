@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from proxy.core.decorators import on_outcome, on_request, on_response, on_unreadable, on_unsupported
+from proxy.core.decorators import on_event, on_outcome, on_request, on_response, on_unreadable, on_unsupported
+from proxy.core.events import Connected
 from proxy.core.filters import Filters
 from proxy.core.plugin import Plugin
 from proxy.core.wish import carrying
@@ -61,6 +62,15 @@ def test_what_an_author_keeps_hides_no_handler() -> None:
     assert [handler.call for handler in chain.request.handlers] == [keeping.metadata]
     assert (list(chain.observers), chain.unreadable) == ([keeping.ended], keeping.odd)
     assert filters.unsupported == {METADATA.key: keeping.unknown}
+
+
+@pytest.mark.parametrize("name", ["connected", "stop", "observers", "handlers", "held"])
+def test_a_handler_that_has_the_name_of_a_method_of_plugins_is_an_error_at_once(name: str) -> None:
+    @on_event(Connected)
+    def handler(self: Any, connection: Any, event: Connected) -> None: ...
+
+    with pytest.raises(TypeError, match=rf"^Hiding\.{name}: Plugin has a method of this name; call the handler oth"):
+        type("Hiding", (Plugin,), {name: handler})
 
 
 def test_a_handler_wants_its_fields_of_its_message_and_nothing_of_others() -> None:
