@@ -140,7 +140,7 @@ def test_what_keeps_the_brokers_from_being_reached_is_told(secured: SecuredClust
     ways = {
         "TLS": ClusterSettings(secured.at("SEALED"), brokers=3, workers=1),
         "certificate": ClusterSettings(secured.at("SEALED"), 3, 1, TlsSettings("system", "", "")),
-        "uthentication": ClusterSettings(secured.at("SEALED"), 3, 1, trusted, wrong),
+        "SASL_AUTHENTICATION_FAILED": ClusterSettings(secured.at("SEALED"), 3, 1, trusted, wrong),
     }
 
     def told(word: str) -> str:
