@@ -49,7 +49,7 @@ class WaitingLanes:
     def change(self, by: int) -> None:
         """So many more wait."""
         self.count += by
-        self.enough = ENOUGH // (1 + self.count)
+        self.enough = max(1, ENOUGH // (1 + self.count))  # with 0, none of 2,000 would ever go on
 
 
 class Turn:

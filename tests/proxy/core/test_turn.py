@@ -10,9 +10,11 @@ from proxy.core.decorators import on_request, on_response
 from proxy.core.filters import Filters
 from proxy.core.limits import Counters, Limits
 from proxy.core.link import Link
+from proxy.core.outbox import Outbox
 from proxy.core.plugin import Plugin
 from proxy.core.request_heads import READ
-from proxy.core.turn import ENOUGH, HANDLED, UNANSWERED
+from proxy.core.turn import ENOUGH, HANDLED, UNANSWERED, Turn, WaitingLanes
+from proxy.core.waiting import WaitingTasks
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.slices import FEW, LARGE, LARGE_REQUEST
@@ -152,6 +154,19 @@ def test_many_clients_at_the_same_moment_do_no_more_than_one_before_the_others_h
     header = READ + 1  # with the byte that says how many tagged fields it has
     assert now == 1 + (ENOUGH - 1 - header) // (HANDLED + header)
     assert waiting == MANY - now
+
+
+def test_however_many_lanes_wait_each_does_something_in_its_turn() -> None:
+    waiting, outbox = WaitingLanes(), Outbox()
+    lanes = [Turn(WaitingTasks(outbox), outbox, waiting) for _ in range(ENOUGH + 500)]
+    for lane in lanes:
+        lane.end()
+    done = 0
+    for lane in lanes:
+        lane.go_on(None)
+        done += lane.allows(HANDLED)
+        lane.end()
+    assert done == len(lanes)
 
 
 def test_a_small_request_full_of_elements_is_a_turn_of_its_own() -> None:
