@@ -6,7 +6,8 @@ Rules:
 * A token of ours is renewed after four fifths of its lifetime, at least a second later. If that fails, it is retried
   with growing pauses.
 * The trusted authorities are read at each fetch, so that a changed file counts from the next one on.
-* An answer that is larger than a file of keys may be, or does not end in time, is not read further.
+* An answer that is larger than a file of keys may be, or does not end in time, is not read further. It is asked for
+  uncompressed, and read as it came: a few bytes can become very many.
 * Requests to a token endpoint and its responses are never logged. Neither are parts of a URL that may be secret.
 """
 
@@ -38,6 +39,7 @@ EVERY = 3600.0
 SOONEST = 10.0
 RENEW_AT = 0.8
 PATIENCE = 10.0  # seconds to connect, and for each part of an answer
+PLAIN = {"Accept-Encoding": "identity"}
 WHOLE = 10.0  # seconds for a whole answer
 FIRST_RETRY, LAST_RETRY = 1.0, 60.0
 DEFAULT_LIFETIME = 300.0  # seconds, for a token whose endpoint gives no lifetime
@@ -51,12 +53,12 @@ def _answer(elsewhere: Elsewhere, method: str, url: str, **more: Any) -> bytes:
     """The body of the answer. Raises AnswerError, and httpx's errors. It is called in a thread."""
     said = bytearray()
     with (
-        httpx.Client(timeout=PATIENCE, verify=trusting(elsewhere)) as client,
+        httpx.Client(timeout=PATIENCE, verify=trusting(elsewhere), headers=PLAIN) as client,
         client.stream(method, url, **more) as response,
     ):
         response.raise_for_status()
         until = time.monotonic() + WHOLE
-        for part in response.iter_bytes():
+        for part in response.iter_raw():
             said += part
             if len(said) > LARGEST:
                 raise AnswerError(f"the answer is larger than {LARGEST >> 10:,} KiB")

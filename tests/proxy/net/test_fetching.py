@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import ssl
 import threading
@@ -47,9 +48,12 @@ class Handler(BaseHTTPRequestHandler):
         self.server.asked += 1
         self.server.authorization = self.headers["Authorization"]
         self.server.body = self.rfile.read(int(self.headers["Content-Length"] or 0)).decode()
-        self.send_response(200 if self.server.says else 500)
+        said = self.server.says
+        self.send_response(200 if said else 500)
+        if isinstance(said, bytes):
+            self.send_header("Content-Encoding", "gzip")
         self.end_headers()
-        self.wfile.write(self.server.says.encode())
+        self.wfile.write(said if isinstance(said, bytes) else said.encode())
 
     do_POST = do_GET  # noqa: N815 - the names that http.server calls
 
@@ -112,6 +116,16 @@ async def test_an_answer_that_is_too_large_or_does_not_end_is_not_read_further(
             nursery.cancel_scope.cancel()
     large = "the answer is larger than 1,024 KiB"
     assert [line["why"] for line in logs] == [large, large, "no whole answer within -1 s"]
+
+
+async def test_an_answer_that_comes_compressed_all_the_same_is_not_expanded(elsewhere: Elsewhere) -> None:
+    elsewhere.says = gzip.compress(Issuer("k1").jwks.encode())
+    with capture_logs() as logs:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(FetchedKeys(elsewhere.url, Oauthbearer()).watch)
+            await until(lambda: logs)
+            nursery.cancel_scope.cancel()
+    assert [line["event"] for line in logs] == ["keys not fetched"]
 
 
 async def test_a_token_is_fetched_and_renewed_ahead_of_its_end(elsewhere: Elsewhere) -> None:
