@@ -16,6 +16,7 @@ from __future__ import annotations
 import http.client
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
@@ -163,17 +164,13 @@ class AdminClient:
         body = None if said is None else json.dumps(said)
         headers = self._headers if body is None else {**self._headers, "Content-Type": "application/json"}
         make = http.client.HTTPSConnection if self._parts.scheme == "https" else http.client.HTTPConnection
-        connection = None
         try:
-            connection = make(self._parts.netloc.rpartition("@")[2], timeout=self._seconds + wait)
-            connection.request(method, self._parts.path.rstrip("/") + path, body, headers)
-            response = connection.getresponse()
-            status, content = response.status, response.read()
+            with closing(make(self._parts.netloc.rpartition("@")[2], timeout=self._seconds + wait)) as connection:
+                connection.request(method, self._parts.path.rstrip("/") + path, body, headers)
+                response = connection.getresponse()
+                status, content = response.status, response.read()
         except (OSError, http.client.HTTPException, UnicodeError) as error:
             raise AdminError(f"{self._url} does not answer: {error or type(error).__name__}") from None
-        finally:
-            if connection is not None:
-                connection.close()
         try:
             answer = json.loads(content) if content else None
         except ValueError:

@@ -22,7 +22,7 @@ from proxy.plugin import (
     SaslHandshakeResponse,
     on_request,
 )
-from proxy.plugin.sasl import AFTERWARDS
+from proxy.plugin.sasl import ALREADY_AUTHENTICATED
 
 WHY = "the listener has no SASL"
 
@@ -41,4 +41,4 @@ class SaslAbsent(Plugin):
         """A token of the client."""
         ctx.connection.gate.tell(Refused("unknown", WHY))
         error = ErrorCode.ILLEGAL_SASL_STATE
-        return Reply(SaslAuthenticateResponse(error_code=error, error_message=AFTERWARDS, auth_bytes=b""))
+        return Reply(SaslAuthenticateResponse(error_code=error, error_message=ALREADY_AUTHENTICATED, auth_bytes=b""))

@@ -49,8 +49,8 @@ from proxy.plugin import (
 )
 from proxy.plugin.frames import Buffer, Head, Reader
 from proxy.plugin.sasl import (
-    AFTERWARDS,
     AGREED,
+    ALREADY_AUTHENTICATED,
     LONGEST_TOKEN,
     TABLE,
     Accepted,
@@ -211,7 +211,7 @@ class SaslTerminated(Plugin):
         session = self._session(ctx)
         do = TABLE[session.state][Comes.TOKEN]
         if do is Do.REFUSE:
-            return Reply(_no(ErrorCode.ILLEGAL_SASL_STATE, AFTERWARDS))
+            return Reply(_no(ErrorCode.ILLEGAL_SASL_STATE, ALREADY_AUTHENTICATED))
         if do is Do.CLOSE or session.exchange is None:
             return Disconnect("a token came before a mechanism")
         outcome = yield from self.step(ctx.connection, bytes(request.auth_bytes))

@@ -35,12 +35,17 @@ def is_ipv6(text: str) -> bool:
     return True
 
 
+def no_port(port: int) -> str | None:
+    """Why nobody can listen on this port; None if somebody can."""
+    return None if 1 <= port <= LAST_PORT else f"a port is 1 to {LAST_PORT}, and this one {port}"
+
+
 def unusable(node_id: int, host: str, port: int) -> str | None:
     """Why this cannot be a broker; None if it can."""
     if node_id < 0:
         return f"a broker has no id below 0, and this one {node_id}"
-    if not 1 <= port <= LAST_PORT:
-        return f"a port is 1 to {LAST_PORT}, and this one {port}"
+    if (why := no_port(port)) is not None:
+        return why
     if not (is_name(host) or is_ipv6(host)):
         return f"{host[:SHOWN]!r}{'...' if len(host) > SHOWN else ''} is neither a host name nor an IP address"
     return None

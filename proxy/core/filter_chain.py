@@ -24,7 +24,7 @@ from proxy.protocol.alike import Alike, Looked
 from proxy.protocol.api import PRODUCE, Api
 from proxy.protocol.codec import BAD_BYTES, Picker, end_finder, picker, skipper, tags_finder
 from proxy.protocol.frame import RESPONSE_HEAD, SIZE
-from proxy.protocol.header import ANSWERED, ResponseHeader
+from proxy.protocol.header import LONGEST_OF_RESPONSE, ResponseHeader
 from proxy.protocol.schema import Request, Response
 from proxy.protocol.slices import FEW, LIGHT
 from proxy.protocol.tail import ends_in_tags
@@ -33,7 +33,6 @@ from proxy.protocol.tally import element_counter
 CORRELATION_ID = RESPONSE_HEAD.size - SIZE.size  # bytes
 NO_OBSERVERS = Observers()
 NO_ERROR = bytes(2)
-ERROR_CODE = len(NO_ERROR)
 
 
 class Lease:
@@ -80,7 +79,7 @@ class FilterChain:
         # Whether a small response is only shown: no handler looks at it, and nobody takes steps before it leaves.
         self.only_shows = bool(response and not response.handlers and not observers.holders)
         self._needed = tuple(handler.needed for handler in answering if handler.needed)
-        self._on_error = tuple(handler.on_error for handler in answering if handler.on_error)
+        self.on_error = tuple(handler.on_error for handler in answering if handler.on_error)
         settled = self.fast_path and all(handler.settled in fast_paths for handler in answering if handler.needed)
         self.passed = unread if settled else None  # the chain for answers to requests of the fast path, if another
         self.tail_only = (
@@ -99,7 +98,7 @@ class FilterChain:
             for needed in self._needed:
                 if needed(ctx):
                     return self
-            if frame is not None and self._on_error and any(wants(ctx) for wants in self._on_error):
+            if frame is not None and any(wants(ctx) for wants in self.on_error):
                 return self if self._may_be_error(frame) else self.unread
         except Exception:
             return self  # its handler is asked now, and says what is wrong
@@ -117,7 +116,7 @@ class FilterChain:
         if self._error_end is None:
             return False
         end = self._error_end(frame, self._response_header(frame, SIZE.size))
-        return frame[end - ERROR_CODE : end] != NO_ERROR
+        return frame[end - len(NO_ERROR) : end] != NO_ERROR
 
     @cached_property
     def _acks(self) -> Picker[Any]:
@@ -175,7 +174,7 @@ class FilterChain:
 
         None: more bytes are needed, or the tagged fields of its header are too long.
         """
-        frame = frame[: SIZE.size + ANSWERED]
+        frame = frame[: SIZE.size + LONGEST_OF_RESPONSE]
         try:
             body = self._response_header(frame, SIZE.size)
         except BAD_BYTES:

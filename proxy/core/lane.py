@@ -5,13 +5,13 @@ Rules:
 * A lane has one state. While it is not OPEN, its splitter holds back the bytes that come, and its socket is not read:
   at most the rest of one chunk is kept.
 
-      OPEN      frames are taken
-      FULL      too many requests are unanswered; goes on when answers come
-      RENAMED   requests with another client id are unanswered; goes on when none is
-      GATED     the gate lets nothing pass; goes on when it does
-      TURN      the other connections have their turn; goes on when they had it
-      WAITING   a frame waits for its handlers
-      ENDED     nothing more is taken
+      OPEN          frames are taken
+      FULL          too many requests are unanswered; goes on when answers come
+      OTHER_CLIENT  requests with another client id are unanswered; goes on when none is
+      GATED         the gate lets nothing pass; goes on when it does
+      TURN          the other connections have their turn; goes on when they had it
+      WAITING       a frame waits for its handlers
+      ENDED         nothing more is taken
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class State(Enum):
 
     OPEN = auto()
     FULL = auto()
-    RENAMED = auto()
+    OTHER_CLIENT = auto()
     GATED = auto()
     TURN = auto()
     WAITING = auto()

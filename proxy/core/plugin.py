@@ -59,8 +59,6 @@ from proxy.protocol.api import Api
 from proxy.text.file import Section
 from proxy.text.problems import Finding
 
-MARKS = ("_wishes", "_unsupported", "_outcomes", "_unreadable", "_events", "_holds")  # of the decorators
-
 
 class Options(Section):
     """What a configuration may say of a plugin: fields with a description, as pydantic has them. Immutable."""
@@ -89,15 +87,22 @@ class Plugin:
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         members = {name: member for base in reversed(cls.__mro__) for name, member in vars(base).items()}
-        for name, member in vars(cls).items():
-            if hasattr(Plugin, name) and any(hasattr(member, mark) for mark in MARKS):
-                raise TypeError(f"{cls.__name__}.{name}: Plugin has a method of this name; call the handler otherwise")
         cls.marked_wishes = _marked(members, "_wishes")
         cls.marked_unsupported = _marked(members, "_unsupported")
         cls.marked_outcomes = _marked(members, "_outcomes")
         cls.marked_unreadable = _marked(members, "_unreadable")
         cls.marked_events = _marked(members, "_events")
         cls.marked_holders = _marked(members, "_holds")
+        for marked in (
+            cls.marked_wishes,
+            cls.marked_unsupported,
+            cls.marked_outcomes,
+            cls.marked_unreadable,
+            cls.marked_events,
+            cls.marked_holders,
+        ):
+            for name in marked.keys() & vars(Plugin).keys():
+                raise TypeError(f"{cls.__name__}.{name}: Plugin has a method of this name; call the handler otherwise")
 
     def __init__(self, options: Any = None, services: Any = None) -> None:
         self.options = options

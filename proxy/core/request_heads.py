@@ -4,8 +4,8 @@ Rules:
 * A client sends the same header each time: comparing takes 0.2 us, reading it 2. A producer begins all its requests
   alike up to their acks: recognizing them takes 0.3 us, reading them 1.2.
 * The header of the last request is remembered; a request with another header is read anew.
-* A request with another client id than those in flight waits for their answers (`renames`), as it would at a broker:
-  what a connection says of its client is true of all its requests.
+* A request with another client id than those in flight waits for their answers (`is_of_another`), as it would at a
+  broker: what a connection says of its client is true of all its requests.
 * How passing requests begin is remembered for a few APIs, for each only the last beginning, and only if nobody observes
   them. It is forgotten when another configuration, state or file is in force, or when the client authenticates again or
   changes its client id.
@@ -47,7 +47,7 @@ class RequestHeads:
 
     @property
     def held(self) -> int:
-        """Bytes that a long header takes: it may have tagged fields that nobody knows."""
+        """Bytes that a long header takes: a client id may be long."""
         size = len(self.header)
         return size if size > SHORT else 0
 
@@ -66,7 +66,7 @@ class RequestHeads:
         self.header, self.version = bytes(frame[HEAD:found]), chain.header_version
         return found
 
-    def renames(self, chain: FilterChain, frame: memoryview) -> bool:
+    def is_of_another(self, chain: FilterChain, frame: memoryview) -> bool:
         """Has the request of which `frame` is the beginning another client id, as far as it came?"""
         if self.version < 0:
             return False  # nobody was shown a request

@@ -166,9 +166,9 @@ class RequestLane(Lane):
         self.stop()
 
     def _may_go_on(self) -> bool:
-        if self.state not in (State.FULL, State.RENAMED, State.GATED, State.TURN) or self.turn.is_over:
+        if self.state not in (State.FULL, State.OTHER_CLIENT, State.GATED, State.TURN) or self.turn.is_over:
             return False
-        most = 1 if self.state is State.RENAMED else self._most
+        most = 1 if self.state is State.OTHER_CLIENT else self._most
         return len(self._slots) < most and not self._admission.is_closed
 
     def be_over(self) -> None:

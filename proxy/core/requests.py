@@ -59,8 +59,8 @@ class Requests(RequestLane):
             return self._hold_again(chain, State.TURN)
         size = SIZE.size + head[0]
         frame = data[pos : pos + size]
-        if self._slots and self._heads.renames(chain, frame):
-            return self._hold_again(chain, State.RENAMED)
+        if self._slots and self._heads.is_of_another(chain, frame):
+            return self._hold_again(chain, State.OTHER_CLIENT)
         counted = self._admission.filters.counted.get(head[1])
         if counted is not None and self._counted.ask(counted, head, data, pos, self._heads):
             return None
@@ -193,7 +193,7 @@ class Requests(RequestLane):
         met: tuple[FilterChain, Head, Context, bool] = self._met
         chain, head, ctx, was_cut = met
         self._met = None  # what handlers note in the context may be large
-        if was_cut and self._slots and self._heads.renames(chain, frame):
+        if was_cut and self._slots and self._heads.is_of_another(chain, frame):
             return self._give_up(ctx, "a request in pieces came under another client id than those in flight")
         if was_cut and chain.shown is None and self._passes(chain, head, frame, len(frame), ctx):
             return None

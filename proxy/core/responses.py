@@ -70,7 +70,7 @@ class Responses(ResponseLane):
             if chain.observers:
                 self._outcomes.answered(ctx)
             if chain.unread is not None:
-                chain = chain.of_response(ctx, data[pos:stop])
+                chain = chain.of_response(ctx, data[pos:stop] if chain.on_error else None)
             if chain.response is None or (chain.tail_only and stop <= len(data) and chain.ends_bare(data, pos, stop)):
                 if chain.observers.holders and self._holds_back(slot, stop - pos):
                     return HOLD

@@ -17,7 +17,7 @@ from typing import Any
 
 import trio
 
-from proxy.core.addresses import LAST_PORT
+from proxy.core.addresses import no_port
 from proxy.core.topology import Endpoint
 from proxy.net.broker_stream import BrokerStream
 from proxy.net.outgoing import AnySocket
@@ -31,9 +31,8 @@ HEAD_START = 0.25  # seconds, as trio has it
 NON_BLOCKING = socket.SOCK_STREAM | socket.SOCK_NONBLOCK
 
 
-AddressCheck = Callable[
-    [Endpoint, float], Awaitable[None]
-]  # of an address; raises TooSlowError at this time of trio's clock
+# May this address be dialled? Raises TooSlowError at this time of trio's clock.
+AddressCheck = Callable[[Endpoint, float], Awaitable[None]]
 Via = Mapping[Endpoint, Endpoint]  # where to dial instead
 DIRECTLY: Via = {}
 
@@ -74,8 +73,8 @@ async def connect(
     until = trio.current_time() + seconds
     place = via.get(endpoint, endpoint) if via else endpoint
     way = f" (dialled at {place})" if place != endpoint else ""
-    if not 0 < place.port <= LAST_PORT:
-        raise UnreachableError(endpoint, f"a port is 1 to {LAST_PORT}, and this one {place.port}")
+    if (why := no_port(place.port)) is not None:
+        raise UnreachableError(endpoint, why)
     try:
         if check is not None:
             await check(endpoint, until)

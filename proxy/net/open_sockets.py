@@ -44,6 +44,11 @@ class OpenSockets:
             if self.sides.pop(side.fd, None) is not None:
                 self.epoll.unregister(side.fd)
 
+    def conversation_of(self, side: Side) -> Conversation | None:
+        """The conversation of this side; None: it was closed, and another may have its descriptor."""
+        conversation, found = self.sides.get(side.fd, (None, None))
+        return conversation if found is side else None
+
     def nudge(self) -> None:
         """Wake the loop from its wait for events."""
         os.eventfd_write(self._nudge, 1)

@@ -86,7 +86,7 @@ class Reactor:
         self._resuming = Resuming(self.turns, self.clock, self._guard, self._outside)
         self._again: Again = OrderedDict()
         self._lingers_from = 0.0  # by the clock of trio
-        self._left: OrderedDict[Side, bool] = OrderedDict()  # their peers have left; True: the connection broke
+        self._hung_up: OrderedDict[Side, bool] = OrderedDict()  # their peers have left; True: the connection broke
         ways_out = emit, self._leaves, self._over
         self._shared = Shared(self._buffer, self.budget, self._resuming, self._again, *ways_out)
 
@@ -98,7 +98,7 @@ class Reactor:
                 await nursery.start(self._resuming.run)
                 task_status.started()
                 while True:
-                    if self._again or self.turns.line or self._left:
+                    if self._again or self.turns.line or self._hung_up:
                         await trio.lowlevel.checkpoint()
                     else:
                         await trio.lowlevel.wait_readable(self.sockets.epoll.fileno())
@@ -151,10 +151,10 @@ class Reactor:
         """Serve ready links until none is ready or the budget is spent."""
         poll, sides, waiting, again = self.sockets.epoll.poll, self.sockets.sides, self.turns.line, self._again
         clock, deliver, shared = trio.lowlevel.current_clock().current_time, self._buffer.deliver, self._shared
-        resuming, left = self._resuming, self._left
+        resuming, hung_up = self._resuming, self._hung_up
         deadline = clock() + BUDGET
         events = poll(0, EVENTS)
-        while events or again or waiting or left:
+        while events or again or waiting or hung_up:
             now = self.clock.now = clock()
             before = len(again)
             shared.turn = ROUND / (len(events) + before or 1)
@@ -167,13 +167,13 @@ class Reactor:
                     if side.stalled and flags & ROOM:
                         conversation.flush(side)
                     if flags & GOODBYE:
-                        left[side] = left.get(side, False) or bool(flags & BROKEN)
+                        hung_up[side] = hung_up.get(side, False) or bool(flags & BROKEN)
                     elif flags & INCOMING:
                         read(conversation, side)
                 except Exception as error:
                     self._crash(conversation, error)
-            for _ in range(min(len(left), GOODBYES)):
-                self._say_goodbye(*left.popitem(last=False))
+            for _ in range(min(len(hung_up), GOODBYES)):
+                self._say_goodbye(*hung_up.popitem(last=False))
             if before:
                 self._serve_again(before)
             if waiting:
@@ -181,21 +181,21 @@ class Reactor:
             deliver()
             if now > deadline:
                 return
-            lingers = not (again or waiting or left or resuming.computing or now < self._lingers_from)
+            lingers = not (again or waiting or hung_up or resuming.computing or now < self._lingers_from)
             events = poll(LINGER if lingers else 0, EVENTS)
 
     def _say_goodbye(self, side: Side, broken: bool) -> None:
         """The peer of this side has left."""
-        conversation, found = self.sockets.sides.get(side.fd, (None, None))
-        if found is side and conversation is not None:
+        conversation = self.sockets.conversation_of(side)
+        if conversation is not None:
             self._guard(conversation, partial(goodbye, conversation, side, broken))
 
     def _serve_again(self, count: int) -> None:
         """Read the first `count` sides that wait for their next turn."""
         for _ in range(count):
             side, _ = self._again.popitem(last=False)
-            conversation, found = self.sockets.sides.get(side.fd, (None, None))
-            if found is not side or conversation is None:
+            conversation = self.sockets.conversation_of(side)
+            if conversation is None:
                 continue  # it was closed meanwhile
             must_end = side.gone and not conversation.closing  # what it still has cannot wait until it may be read
             if side.readable and (must_end or not side.blocked):

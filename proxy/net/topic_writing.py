@@ -24,7 +24,7 @@ from zlib import crc32
 
 import trio
 
-from proxy.core.addresses import unusable
+from proxy.core.addresses import no_port
 from proxy.core.topic_writer import TopicError
 from proxy.core.topology import Endpoint
 from proxy.net.dial import UnreachableError
@@ -169,8 +169,10 @@ class ClusterTopicWriter:
             self._partition = crc32(key) % len(leaders)
         at = {broker.node_id: Endpoint(broker.host, broker.port) for broker in answer.brokers}
         leader = None if self._partition is None else at.get(leaders.get(self._partition, -1))
-        if leader is None or unusable(0, *leader):
+        if leader is None:
             raise _MovedError(f"{self._place}: partition {self._partition} has no leader now; bring back its brokers")
+        if (why := no_port(leader.port)) is not None:
+            raise _MovedError(f"{self._place}: the leader of partition {self._partition} is at {leader}, but {why}")
         return leader
 
     def _check(self, error: ErrorCode) -> None:

@@ -6,7 +6,7 @@ from proxy.core.token_stream import (
     LONGEST_TOKEN as LONGEST_TOKEN,
 )
 from proxy.core.sasl.authority import (
-    AFTERWARDS as AFTERWARDS,
+    ALREADY_AUTHENTICATED as ALREADY_AUTHENTICATED,
     AGREED as AGREED,
     TABLE as TABLE,
     Accepted as Accepted,

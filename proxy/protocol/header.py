@@ -23,7 +23,7 @@ KEY_AND_VERSION = struct.Struct(">hh")
 SIZE = struct.Struct(">i")
 TAGS = 128  # bytes of tagged fields in a header
 CLIENT_ID = struct.Struct(">8xh")  # the length of a client id, behind key, version and correlation id
-ANSWERED = 4 + TAGS  # bytes of a response's header, at most
+LONGEST_OF_RESPONSE = 4 + TAGS  # bytes of a response's header
 UNSUPPORTED_VERSION = (35).to_bytes(2, "big")
 
 
@@ -85,7 +85,7 @@ def request_body_offset(api: Api, version: int, data: bytes | memoryview, start:
 
 def response_body_offset(api: Api, version: int, data: bytes | memoryview) -> int | None:
     """Where the body begins in a response that begins with `data`, size included. None: as `request_body_offset`."""
-    data = data[: SIZE.size + ANSWERED]
+    data = data[: SIZE.size + LONGEST_OF_RESPONSE]
     try:
         offset = skipper(ResponseHeader, api.response_header(version))(data, SIZE.size)
     except BAD_BYTES:
@@ -95,7 +95,7 @@ def response_body_offset(api: Api, version: int, data: bytes | memoryview) -> in
 
 def read_response_header(api: Api, version: int, frame: Buffer) -> tuple[ResponseHeader, int]:
     """The header of the response to such a request, and where its body begins. Raises ProtocolError."""
-    return decode_prefix(ResponseHeader, api.response_header(version), bytes(frame[:ANSWERED]), 0)
+    return decode_prefix(ResponseHeader, api.response_header(version), bytes(frame[:LONGEST_OF_RESPONSE]), 0)
 
 
 def request_frame(request: Request, version: int, correlation_id: int, client_id: str | None) -> bytes:

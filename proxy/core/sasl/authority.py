@@ -41,7 +41,7 @@ from proxy.core.decisions import Step
 from proxy.core.sasl.name import ClaimError
 
 # What a broker says to a token of a client that is authenticated, or need not be.
-AFTERWARDS = "SaslAuthenticate request received after successful authentication"
+ALREADY_AUTHENTICATED = "SaslAuthenticate request received after successful authentication"
 
 
 class SaslState(Enum):
