@@ -75,7 +75,9 @@ class Commands(click.Group):
         except (OSError, UnicodeError, RecursionError) as error:
             if ctx.invoked_subcommand in SERVING:
                 raise
-            raise click.ClickException(unreadable(error)) from None
+            from proxy.cli.ending import give_up  # --help needs none of it
+
+            give_up(unreadable(error))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

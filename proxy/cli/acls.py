@@ -2,10 +2,11 @@
 
 import sys
 from collections.abc import Iterable
-from typing import NoReturn, TextIO
+from typing import TextIO
 
 import click
 
+from proxy.cli.ending import give_up
 from proxy.config import Config
 from proxy.config import examine as examine_config
 from proxy.config.values import HostPort
@@ -80,7 +81,7 @@ def _listed(listing: TextIO) -> list[Binding]:
     try:
         return kafka_acls.listed(listing.read(), listing.name)
     except BadFileError as error:
-        _give_up(str(error))
+        give_up(str(error))
 
 
 def _asked(bootstrap: str | None, file: str | None, cluster: str | None) -> list[Binding]:
@@ -93,7 +94,7 @@ def _asked(bootstrap: str | None, file: str | None, cluster: str | None) -> list
         config = _config(file)
         return live_cluster(config, _cluster(config, file, cluster))
     except LiveError as error:
-        _give_up(str(error))
+        give_up(str(error))
 
 
 def _config(file: str) -> Config:
@@ -113,11 +114,6 @@ def _cluster(config: Config, file: str, name: str | None) -> str:
     if name not in config.clusters:
         raise click.UsageError(f'{file} has no cluster "{name}"; {nearest(name, config.clusters)}')
     return name
-
-
-def _give_up(message: str) -> NoReturn:
-    click.echo(message, err=True)
-    sys.exit(1)
 
 
 @command.command("export", epilog=EXPORT_EPILOG)

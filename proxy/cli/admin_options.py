@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, NoReturn, TextIO
+from typing import Any, TextIO
 
 import click
 
 from chaos.client import AdminClient, AdminError
-from proxy.text.words import printable
+from proxy.cli.ending import give_up
 
 DEFAULT = "http://127.0.0.1:9190"
 
@@ -54,10 +54,3 @@ def _from_environment(context: click.Context, option: click.Parameter, value: st
     if context.get_parameter_source("token") is click.core.ParameterSource.COMMANDLINE:
         raise click.UsageError("a token on the command line is seen by all; set DOORKEEPER_TOKEN, or use --token-file")
     return value
-
-
-def give_up(text: str) -> NoReturn:
-    """End the command, with these lines."""
-    for line in text.splitlines():
-        click.echo(printable(line), err=True)
-    raise SystemExit(1)

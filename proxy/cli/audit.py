@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
 from zoneinfo import ZoneInfo
 
 import click
@@ -33,6 +32,7 @@ from plugins.audit.shown import shown
 from plugins.audit.signing import fingerprint, public_key, signing_key
 from plugins.audit.verify import verify
 from proxy.cli.checked import checked
+from proxy.cli.ending import give_up
 from proxy.protocol.api import APIS
 from proxy.protocol.errors import ErrorCode
 from proxy.text.words import printable
@@ -84,7 +84,7 @@ def verify_(journal: Path, key: Path | None) -> None:
         try:
             verified = verify(journal, None if key is None else public_key(key))
         except KeyFileError as error:
-            _give_up(str(error))
+            give_up(str(error))
     for remark in verified.remarks:
         click.echo(f"{'gap: ' if remark.gap else ''}{printable(str(remark))}")
     if verified.pruned:
@@ -126,7 +126,7 @@ def search_(
         try:
             known = None if secret is None else pseudonyms(secret)
         except KeyFileError as error:
-            _give_up(str(error))
+            give_up(str(error))
         found = _print(search(journal, EventFilter(since, until, **wanted, pseudonyms=known)), raw)
     sys.exit(0 if found else 1)
 
@@ -175,16 +175,16 @@ def prune_(journal: Path, before: datetime, key: Path | None) -> None:
     file = key or journal.with_name(f"{journal.name}.key")
     try:
         if not file.exists():
-            _give_up(f"{file}: there is no such key; name the journal's private key with --key")
+            give_up(f"{file}: there is no such key; name the journal's private key with --key")
         with _reading():
             signing = signing_key(file)
         pruned = list(prune(journal, before, signing, datetime.now(UTC)))
     except KeyFileError as error:
-        _give_up(str(error))
+        give_up(str(error))
     except BadSealError as error:
-        _give_up(f"a seal cannot be trusted: {error}; see what `doorkeeper audit verify` says")
+        give_up(f"a seal cannot be trusted: {error}; see what `doorkeeper audit verify` says")
     except OSError as error:
-        _give_up(f"{error.filename}: cannot be deleted ({error.strerror}); {_way_out(error)}")
+        give_up(f"{error.filename}: cannot be deleted ({error.strerror}); {_way_out(error)}")
     freed = sum(size for _, size in pruned)
     click.echo(f"{len(pruned)} segments deleted, {freed:,} bytes; their seals stay")
 
@@ -197,7 +197,7 @@ def _reading() -> Iterator[None]:
     except BrokenPipeError:
         raise  # the reader of the output closed its end: that is no error
     except OSError as error:
-        _give_up(f"{error.filename}: cannot be read ({error.strerror}); {_way_out(error)}")
+        give_up(f"{error.filename}: cannot be read ({error.strerror}); {_way_out(error)}")
 
 
 def _way_out(error: OSError) -> str:
@@ -220,13 +220,8 @@ def _print(events: Iterable[JournalEvent], raw: bool) -> int:
 
 def _must_be_journal(journal: Path) -> None:
     if journal.is_file():
-        _give_up(f"{journal}: this is a file; give the folder that stands at plugins: audit: journal")
+        give_up(f"{journal}: this is a file; give the folder that stands at plugins: audit: journal")
     if not journal.is_dir():
-        _give_up(f"{journal}: there is no such folder; give the one that stands at plugins: audit: journal")
+        give_up(f"{journal}: there is no such folder; give the one that stands at plugins: audit: journal")
     if not segments(journal):
-        _give_up(f"{journal}: this is no journal, there is no segment in it; give the folder with date=... in it")
-
-
-def _give_up(message: str) -> NoReturn:
-    click.echo(message, err=True)
-    sys.exit(1)
+        give_up(f"{journal}: this is no journal, there is no segment in it; give the folder with date=... in it")

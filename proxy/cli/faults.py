@@ -12,7 +12,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from chaos.client import AdminClient, AdminError, AdminLedgerEntry, FaultStatus
-from proxy.cli.admin_options import DEFAULT, give_up, with_admin
+from proxy.cli.admin_options import DEFAULT, with_admin
+from proxy.cli.ending import give_up
 from proxy.cli.played_faults import run, scenarios
 from proxy.cli.replayed_faults import replay, shrink
 from proxy.cli.sent_faults import sent_faults

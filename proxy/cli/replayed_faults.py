@@ -9,7 +9,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NoReturn
 
 import click
 
@@ -21,6 +20,7 @@ from plugins.faults.replay import (
     read_firings,
     write_firings,
 )
+from proxy.cli.ending import give_up
 from proxy.text.words import printable
 
 TWICE = 2  # runs: a failure by another cause would mislead the search, so each failure must repeat
@@ -53,7 +53,7 @@ def replay(ledger: Path, rules: Path) -> None:
         firings = read_firings(ledger)
         examined = FORM.read(rules)
     except (BadReplayError, OSError) as error:
-        _give_up(str(error))
+        give_up(str(error))
     file, problems = examined.result()
     for problem in problems:
         click.echo(problem, err=True)
@@ -61,7 +61,7 @@ def replay(ledger: Path, rules: Path) -> None:
         sys.exit(1)
     unknown = {fault for fault, _ in firings} - file.named.keys()
     if unknown:
-        _give_up(f'{ledger}: {rules} has no fault "{min(unknown)}"; give the file of the run that was recorded')
+        give_up(f'{ledger}: {rules} has no fault "{min(unknown)}"; give the file of the run that was recorded')
     faults = []
     for name, said in zip(file.named, examined.reading.value.get("faults") or (), strict=True):
         matches = sorted({match for fault, match in firings if fault == name})
@@ -99,13 +99,13 @@ def shrink(out: Path, command: tuple[str, ...]) -> None:
     with TemporaryDirectory(prefix="doorkeeper-") as folder:
         recorded, tried = Path(folder, "recorded"), Path(folder, "tried")
         if not _fails(command, RECORD, recorded):
-            _give_up("the command does not fail; there is nothing to shrink")
+            give_up("the command does not fail; there is nothing to shrink")
         try:
             firings = read_firings(recorded) if recorded.exists() else []
         except BadReplayError as error:
-            _give_up(str(error))
+            give_up(str(error))
         if not firings:
-            _give_up("the command fails, and no fault fired in it; is its proxy started by it, and by nobody else?")
+            give_up("the command fails, and no fault fired in it; is its proxy started by it, and by nobody else?")
 
         def fails(some: Sequence[ReplayedFiring]) -> bool:
             write_firings(tried, some)
@@ -114,9 +114,9 @@ def shrink(out: Path, command: tuple[str, ...]) -> None:
             return failed
 
         if not fails(firings):
-            _give_up("the command does not fail with the same firings once more: it fails by something else, too")
+            give_up("the command does not fail with the same firings once more: it fails by something else, too")
         if fails(()):
-            _give_up("the command fails without any fault, too")
+            give_up("the command fails without any fault, too")
         left = shrunk(firings, fails)
     write_firings(out, left)
     click.echo(f"it fails with these {len(left)} of {len(firings)} firings:")
@@ -132,10 +132,5 @@ def _fails(command: Sequence[str], variable: str, file: Path) -> bool:
             command, env={**environment, variable: str(file)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
     except OSError as error:
-        _give_up(f"{command[0]}: cannot be run ({error.strerror}); check its name")
+        give_up(f"{command[0]}: cannot be run ({error.strerror}); check its name")
     return done.returncode != 0
-
-
-def _give_up(reason: str) -> NoReturn:
-    click.echo(printable(reason), err=True)
-    sys.exit(1)

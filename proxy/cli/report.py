@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo
 
 import click
@@ -29,6 +29,7 @@ from plugins.audit.reports.pipeline.place import JournalPlace, PlaceError
 from plugins.audit.reports.report import AuditReport
 from plugins.audit.signing import public_key
 from proxy.cli.checked import checked
+from proxy.cli.ending import give_up
 from proxy.cli.reached import NotReachedError, check_reached
 from proxy.text.problems import BadFileError
 from proxy.text.words import nearest
@@ -116,20 +117,20 @@ def command(journal: str, out: Path, only: tuple[AuditReport, ...], **said: Any)
     try:
         key = said["key"] and public_key(said["key"])
     except KeyFileError as error:
-        _give_up(str(error))
+        give_up(str(error))
     except OSError as error:
-        _give_up(f"{error.filename}: cannot be read ({error.strerror}); check its path and permissions")
+        give_up(f"{error.filename}: cannot be read ({error.strerror}); check its path and permissions")
     master = said["master"] or (None if SUBMITTED in os.environ else THIS_MACHINE)
     access = _access(journal, said, is_begun=master is None)
     try:
         from plugins.audit.reports.job import ReportError, ReportJob, run
     except ModuleNotFoundError:
-        _give_up(MISSING)
+        give_up(MISSING)
     try:
         with _progress() as tell:
             page = run(ReportJob(journal, out, only or REPORTS, inputs, master, said["work"], key, access), tell)
     except ReportError as error:
-        _give_up(str(error))
+        give_up(str(error))
     except KeyboardInterrupt:
         sys.exit(130)
     click.echo(page)
@@ -151,9 +152,9 @@ def _access(journal: str, said: dict[str, Any], *, is_begun: bool) -> TopicAcces
         access.check()
         check_reached(topic.brokers)
     except PlaceError as error:
-        _give_up(str(error))
+        give_up(str(error))
     except NotReachedError as error:
-        _give_up(f"{topic}: {error}")
+        give_up(f"{topic}: {error}")
     if not jars and not is_begun:
         click.echo(f"Spark fetches {package} and what it needs from Maven Central, unless it has them", err=True)
     return access
@@ -191,7 +192,7 @@ def _file(path: Path | None, load: Callable[[Path], T]) -> T | None:
     try:
         return None if path is None else load(path)
     except BadFileError as error:
-        _give_up("\n".join(map(str, error.problems)))
+        give_up("\n".join(map(str, error.problems)))
 
 
 def _hashed(path: Path) -> str:
@@ -212,11 +213,6 @@ def _progress() -> Iterator[Callable[[Progressed], None]]:
             bar.update(step.done - bar.pos, step.what)
 
         yield tell
-
-
-def _give_up(message: str) -> NoReturn:
-    click.echo(message, err=True)
-    sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -8,12 +8,12 @@ Rules:
 
 import os
 import sys
-from typing import NoReturn
 
 import click
 
 from proxy.auth.users import Users, load, save
 from proxy.auth.verifiers import verifiers
+from proxy.cli.ending import give_up
 from proxy.core.sasl.scram import ITERATIONS, MOST_ITERATIONS
 from proxy.text.problems import BadFileError
 
@@ -56,7 +56,7 @@ def add(file: str, name: str, iterations: int) -> None:
     try:
         users[name] = verifiers(_password(name), iterations)
     except ValueError as error:
-        _give_up(f"no client could send this password ({error}); choose another")
+        give_up(f"no client could send this password ({error}); choose another")
     _save(file, users)
     click.echo(f"{file}: {name} {'added' if new else 'has a new password'}")
 
@@ -68,7 +68,7 @@ def remove(file: str, name: str) -> None:
     """Remove the user NAME from FILE."""
     users = dict(_load(file))
     if name not in users:
-        _give_up(f"{file}: there is no user {name!r}; doorkeeper users list {file} shows all of them")
+        give_up(f"{file}: there is no user {name!r}; doorkeeper users list {file} shows all of them")
     del users[name]
     _save(file, users)
     click.echo(f"{file}: {name} removed")
@@ -88,7 +88,7 @@ def _password(name: str) -> str:
     else:
         password = sys.stdin.readline().rstrip("\r\n")
     if not password:
-        _give_up("an empty password is none; type one, or send one line to standard input")
+        give_up("an empty password is none; type one, or send one line to standard input")
     return password
 
 
@@ -96,16 +96,11 @@ def _load(file: str) -> Users:
     try:
         return load(file)
     except BadFileError as error:
-        _give_up(str(error))
+        give_up(str(error))
 
 
 def _save(file: str, users: Users) -> None:
     try:
         save(file, users)
     except OSError as error:
-        _give_up(f"{file}: cannot be written ({error.strerror}); check the folder's permissions")
-
-
-def _give_up(message: str) -> NoReturn:
-    click.echo(message, err=True)
-    sys.exit(1)
+        give_up(f"{file}: cannot be written ({error.strerror}); check the folder's permissions")
