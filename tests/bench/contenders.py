@@ -98,6 +98,16 @@ class Relay(Contender):
         return [str(built("relay")), *(f"{at}={address.port}" for at, address in listens(upstream, port).items())]
 
 
+class PythonRelay(Relay):
+    """The same in Python: what it takes more than the relay in C is the price of the language."""
+
+    name = "python-relay"
+
+    def command(self, folder: Path, upstream: Upstream, port: int) -> Sequence[str]:
+        forwarded = (f"{at}={address.port}" for at, address in listens(upstream, port).items())
+        return [sys.executable, str(Path(__file__).with_name("relay.py")), *forwarded]
+
+
 class HAProxy(Contender):
     """A TCP proxy that parses nothing, on one thread."""
 
@@ -185,6 +195,7 @@ CONTENDERS: tuple[Contender, ...] = (
     Doorkeeper(),
     Before(),
     Relay(),
+    PythonRelay(),
     HAProxy(),
     HAProxySplice(),
     KafkaProxy(),
