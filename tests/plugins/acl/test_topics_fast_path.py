@@ -24,7 +24,7 @@ BODY = 4 + 10 + 3  # after the size and a header of version 1 with the client id
 
 
 class Known:
-    """What is known after this request passed, and whether others may pass by it.
+    """What is known after this request passed and after those that were `read` since, and whether others may pass.
 
     `become`: the rules that came into force between its check and its way to the broker.
     """
@@ -38,14 +38,25 @@ class Known:
         )
         talk = Talk(own.acl)
         self.connection, self.version, self.api = talk.connection, version, request.api
-        self.fast_path = TopicsFastPath(kind, own.acl.authorizer, own.acl.names, handlers)
-        self.ctx = Context(self.connection, request.api, version, 1)
-        authorizer_of(own.acl.authorizer, self.ctx)
-        handlers.request(self.ctx, request)
+        self.authorizer, self.handlers = own.acl.authorizer, handlers
+        self.fast_path = TopicsFastPath(kind, own.acl.authorizer, handlers)
+        self.ctx = self.judged(request)
         if become is not None:  # while a plugin behind this one has the request wait
             own.become(become)
             talk.connection.notes[own.acl.authorizer.name].current()
-        self.fast_path.passed(self.ctx, self.frame(request), BODY + request.api.is_flexible(version))
+        self.passed(self.ctx, request)
+
+    def judged(self, request: Request) -> Context:
+        ctx = Context(self.connection, request.api, self.version, 1)
+        authorizer_of(self.authorizer, ctx)
+        self.handlers.request(ctx, request)
+        return ctx
+
+    def passed(self, ctx: Context, request: Request) -> None:
+        self.fast_path.learn(ctx, self.frame(request), BODY + request.api.is_flexible(self.version))
+
+    def read(self, request: Request) -> None:
+        self.passed(self.judged(request), request)
 
     def frame(self, request: Request, client: str = "app") -> memoryview:
         return memoryview(request_frame(request, self.version, 1, client))
@@ -63,6 +74,8 @@ class Known:
 @pytest.mark.parametrize("version", PRODUCE.versions)
 def test_of_a_produce_request_only_the_names_matter(rules: Making, version: int) -> None:
     known = Known(rules(OWN), produce(version, "mine"), version)
+    assert not known.passes(produce(version, "ours"))
+    known.read(produce(version, "ours"))
     assert known.passes(produce(version, "ours", "mine", "ours", records=b"other"))
     assert known.passes(produce(version))
     assert not known.passes(produce(version, "ours", "theirs"))
@@ -86,6 +99,8 @@ def test_what_other_rules_allowed_is_no_sample(rules: Making, version: int) -> N
 @pytest.mark.parametrize("version", FETCH.versions)
 def test_of_a_fetch_without_a_session_too(rules: Making, version: int) -> None:
     known = Known(rules(OWN), fetch(version, "mine"), version)
+    assert not known.passes(fetch(version, "ours"))
+    known.read(fetch(version, "ours"))
     assert known.passes(fetch(version, "ours", "mine", offset=77))
     assert not known.passes(fetch(version, "mine", "theirs"))
     assert not known.passes(fetch(version, "mine", "nobodys"))
@@ -103,7 +118,7 @@ def test_of_a_fetch_without_a_session_too(rules: Making, version: int) -> None:
 
 
 def test_a_name_that_is_no_utf_8_does_not_pass_unread(rules: Making) -> None:
-    known = Known(rules("acls: [{allow: User:alice, to: Write, topics: m*}]"), produce(9, "mine"), 9)
+    known = Known(rules("acls: [{allow: User:alice, to: Write, topics: m*}]"), produce(9, "more"), 9)
     frame = known.frame(produce(9, "more"))
     assert known.lets_pass(frame)
     assert not known.lets_pass(memoryview(bytes(frame).replace(b"more", b"mor\xff")))
@@ -111,7 +126,7 @@ def test_a_name_that_is_no_utf_8_does_not_pass_unread(rules: Making) -> None:
 
 @pytest.mark.parametrize("version", PRODUCE.versions)
 def test_of_a_large_request_only_the_names_need_have_come(rules: Making, version: int) -> None:
-    known = Known(rules(OWN), produce(version, "mine"), version)
+    known = Known(rules(OWN), produce(version, "mine", "ours"), version)
     frame = known.frame(produce(version, "mine", "ours", records=bytes(5_000)))
     passing = [end for end in range(BODY, len(frame), 50) if known.lets_pass(frame[:end])]
     assert 5_000 < min(passing) < 5_200
@@ -128,15 +143,35 @@ def test_with_other_rules_nothing_is_known(rules: Making) -> None:
 def test_of_many_names_not_all_are_known(rules: Making, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plugins.acl.topics_fast_path.MOST", 5)
     known = Known(rules("super_users: [User:alice]"), produce(9, "mine"), 9)
-    assert known.passes(produce(9, *map(str, range(33))))
+    many = produce(9, *map(str, range(33)))
+    known.read(many)
+    assert not known.passes(many)
     assert len(known.connection.samples[known.fast_path].known) <= 5
+
+
+def test_a_name_of_a_request_that_was_refused_is_not_known(rules: Making) -> None:
+    known = Known(rules(OWN), produce(9, "mine"), 9)
+    known.read(produce(9, "ours", "theirs"))
+    assert not known.passes(produce(9, "ours"))
+    assert not known.passes(produce(9, "theirs"))
+
+
+def test_names_of_a_request_that_begins_otherwise_are_of_another_sample(rules: Making) -> None:
+    own = rules(OWN.replace("topics:", "transactional_ids: [t], topics:"))
+    known = Known(own, produce(9, "mine", transactional_id="t"), 9)
+    known.read(produce(9, "ours"))
+    assert known.passes(produce(9, "ours"))
+    assert not known.passes(produce(9, "mine"))
+    assert not known.passes(produce(9, "ours", transactional_id="t"))
 
 
 def test_of_many_new_names_some_become_known_with_each_request(rules: Making) -> None:
     own = rules("acls: [{allow: User:alice, to: Write, topics: t-*}]")
     known = Known(own, produce(9, "t-0"), 9)
     many = produce(9, *(f"t-{number}" for number in range(NEW + 10)))
+    known.read(many)
     assert not known.passes(many)
+    known.read(many)
     assert known.passes(many)
 
 
