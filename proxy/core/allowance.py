@@ -4,9 +4,11 @@ A message of many elements takes many times its bytes once it is read. If every 
 clients would take twenty times the memory, and none of them would be served sooner.
 
 Rules:
-* Messages of about the same size share `ALLOWED` bytes; a message larger than that has them alone. The others wait in
-  two queues, one for requests and one for responses, and their connections are not read meanwhile.
-* Each queue is served in its order, and both in turn: a response frees what was kept for its request.
+* Messages of about the same size share `ALLOWED` bytes; a message larger than that has them alone. The others wait,
+  and their connections are not read meanwhile.
+* They wait in a queue for each host of clients, so that many connections of one do not keep the others waiting, and
+  there in one for requests and one for responses: a response frees what was kept for its request. Each queue is served
+  in its order, and all of them in turn.
 * "About the same" is a factor of eight: a small message never waits for a large one.
 * A permit is for the proxy's own work. It is given up when a handler waits for time, a broker, a disk or a signal, and
   not taken again. So no holder of a permit waits for others, and the queues always move.
@@ -27,15 +29,17 @@ ALLOWED = 512 << 10  # bytes; 40,000 names, which take 20 MiB when they are read
 FACTOR = 3  # bits of a size: a factor of eight
 
 R = TypeVar("R")
+QueueKey = tuple[str, bool]  # the client's host, and whether it is a response
 
 
 class Permit:
-    """A permit for one message of so many bytes; `given` is released when the message may be read."""
+    """A permit for one message of so many bytes, which waits in `line`. `given`: released when it may be read."""
 
-    __slots__ = ("given", "size")
+    __slots__ = ("given", "line", "size")
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, line: QueueKey) -> None:
         self.size = size
+        self.line = line
         self.given = Signal()
 
 
@@ -45,14 +49,12 @@ class Permits:
     def __init__(self) -> None:
         self._given: set[Permit] = set()
         self._taken = 0  # bytes
-        self._next: deque[Permit] = deque()  # the queue whose turn it is
-        self._other: deque[Permit] = deque()
-        self._requests, self._responses = self._next, self._other
+        self._lines: dict[QueueKey, deque[Permit]] = {}  # in the order in which they have their turn; none is empty
 
-    def ask(self, size: int, *, is_response: bool) -> Permit:
+    def ask(self, size: int, line: QueueKey) -> Permit:
         """The permit of one more message: it is given now, or once there is room."""
-        permit = Permit(size)
-        (self._responses if is_response else self._requests).append(permit)
+        permit = Permit(size, line)
+        self._lines.setdefault(line, deque()).append(permit)
         self._give()
         return permit
 
@@ -63,15 +65,21 @@ class Permits:
             self._taken -= permit.size
             self._give()
         elif not permit.given.is_released:
-            (self._requests if permit in self._requests else self._responses).remove(permit)
+            line = self._lines[permit.line]
+            line.remove(permit)
+            if not line:
+                del self._lines[permit.line]
 
     def _give(self) -> None:
-        while line := self._next or self._other:
+        while self._lines:
+            key, line = next(iter(self._lines.items()))
             permit = line[0]
             if self._given and self._taken + permit.size > ALLOWED:
                 return
+            del self._lines[key]
             line.popleft()
-            self._next, self._other = (self._other, line) if line is self._next else (self._next, line)
+            if line:
+                self._lines[key] = line  # behind all others
             self._given.add(permit)
             self._taken += permit.size
             permit.given.release()
@@ -84,10 +92,12 @@ class Allowance:
         self.lanes = WaitingLanes()
         self._sizes: defaultdict[int, Permits] = defaultdict(Permits)
 
-    def within(self, size: int, steps: Generator[Step, Any, R], *, is_response: bool) -> Generator[Step, Any, R]:
-        """The steps for a message of this size, once there is a permit for it."""
+    def within(
+        self, size: int, steps: Generator[Step, Any, R], host: str, *, is_response: bool
+    ) -> Generator[Step, Any, R]:
+        """The steps for a message of this size of a client at this host, once there is a permit for it."""
         permits = self._sizes[size.bit_length() // FACTOR]
-        permit = permits.ask(size, is_response=is_response)
+        permit = permits.ask(size, (host, is_response))
         driver = StepDriver(steps)
         try:
             if not permit.given.is_released:

@@ -101,7 +101,8 @@ class Lane(ABC):
         if wanted.ctx.is_large and wanted.ctx.held:
             size = max(size, wanted.ctx.request_bytes)  # a small response may let go of much
         if wanted.is_large or (wanted.ctx.is_large and size > LARGE):
-            steps = self._allowance.within(size, steps, is_response=not self.may_ask)
+            host, _ = self._connection.client
+            steps = self._allowance.within(size, steps, host, is_response=not self.may_ask)
         verdict = Task(self._tasks, steps, self._decided, may_ask=self.may_ask).start()
         if verdict is not WAITING:
             return self._carry_out(verdict, wanted)

@@ -24,9 +24,11 @@ HALF = ALLOWED // 2 + 1  # two of these are too much
 class Work:
     """A message that is being handled: `step` is its current step."""
 
-    def __init__(self, allowance: Allowance, size: int, *steps: Any, is_response: bool = False) -> None:
+    def __init__(
+        self, allowance: Allowance, size: int, *steps: Any, host: str = "one", is_response: bool = False
+    ) -> None:
         self.ended = False
-        self._steps = allowance.within(size, self._of(steps), is_response=is_response)
+        self._steps = allowance.within(size, self._of(steps), host, is_response=is_response)
         self.step = self._steps.send(None)
 
     def _of(self, steps: tuple[Any, ...]) -> Generator[Any, Any, str]:
@@ -51,6 +53,19 @@ class Work:
 
     def drop(self) -> None:
         self._steps.close()
+
+
+def done(*works: Work) -> list[Work]:
+    """The order in which these are done: one of them has a permit at a time."""
+    order: list[Work] = []
+    waiting = list(works)
+    while waiting:
+        (next_one,) = [work for work in waiting if not work.waits]
+        waiting.remove(next_one)
+        order.append(next_one)
+        next_one.go_on()
+        next_one.go_on()
+    return order
 
 
 def test_what_is_over_the_allowance_waits_until_the_first_is_done() -> None:
@@ -85,16 +100,26 @@ def test_requests_and_responses_have_their_places_in_turn() -> None:
     first = Work(allowance, HALF, TURN)
     requests = [Work(allowance, HALF, TURN) for _ in range(2)]
     responses = [Work(allowance, HALF, TURN, is_response=True) for _ in range(2)]
-    order = []
     first.go_on()
-    waiting = [*requests, *responses]
-    while waiting:
-        (next_one,) = [work for work in waiting if not work.waits]
-        waiting.remove(next_one)
-        order.append(next_one)
-        next_one.go_on()
-        next_one.go_on()
-    assert order == [responses[0], requests[0], responses[1], requests[1]]
+    assert done(*requests, *responses) == [requests[0], responses[0], requests[1], responses[1]]
+
+
+def test_many_messages_of_one_host_do_not_keep_those_of_others_waiting() -> None:
+    allowance = Allowance()
+    first = Work(allowance, HALF, TURN)
+    many = [Work(allowance, HALF, TURN) for _ in range(9)]
+    other, third = Work(allowance, HALF, TURN, host="other"), Work(allowance, HALF, TURN, host="third")
+    many[0].drop()
+    first.go_on()
+    assert done(*many[1:], other, third)[:4] == [many[1], other, third, many[2]]
+
+
+def test_a_host_whose_last_message_is_dropped_waits_for_nothing() -> None:
+    allowance = Allowance()
+    first, dropped, last = (Work(allowance, HALF, TURN, host=host) for host in ("one", "other", "third"))
+    dropped.drop()
+    first.go_on()
+    assert not last.waits
 
 
 def test_a_place_is_given_up_where_something_else_than_a_turn_is_waited_for() -> None:
@@ -131,7 +156,7 @@ def test_a_link_that_ends_in_the_line_takes_no_place() -> None:
 
 def test_a_place_is_left_once() -> None:
     permits = Permits()
-    first, second, third = (permits.ask(HALF, is_response=False) for _ in range(3))
+    first, second, third = (permits.ask(HALF, ("one", False)) for _ in range(3))
     for _ in range(3):
         permits.give_up(first)
     assert second.given.is_released
@@ -148,7 +173,7 @@ def test_what_is_thrown_into_a_step_reaches_the_handler() -> None:
             caught.append(error)
         return "done"
 
-    steps = Allowance().within(HALF, handler(), is_response=False)
+    steps = Allowance().within(HALF, handler(), "one", is_response=False)
     next(steps)
     error = OSError("full")
     with pytest.raises(StopIteration, match="done"):
