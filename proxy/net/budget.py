@@ -16,14 +16,15 @@ Rules:
   objects that they kept for reuse are no longer used, and when a journal has written what the connections said.
 * What OpenSSL keeps for a connection with TLS is not counted, but when much of it was freed, it is returned as well.
 * Nothing is counted where bytes pass. Connections are looked at a few times a second, and a connection that kept a
-  whole chunk is looked at then. That takes a hundredth of the time, unless the looks would become too rare.
+  whole chunk is looked at then. That takes a hundredth of the time, unless the looks would become too rare. If there
+  is too much after such a chunk, all are looked at soon, and a large connection is not read until then.
 * A look at very many connections is done in slices, and other tasks run in between.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Set
 from typing import Protocol
 
 import trio
@@ -83,6 +84,8 @@ class Budget:
         self._beside = 0
         self._holding: dict[MemoryHolder, int] = {}
         self._paused: set[MemoryHolder] = set()
+        self._paused_early: set[MemoryHolder] = set()  # those of them that were paused since the last look
+        self._look_soon = trio.Event()
         self._much = 0.0  # connections that hold more are not read while memory is short
         self._exceeded_since: float | None = None  # since when more than enough has been held
         self._most_lately = 0  # the maximum of `held` since memory was returned
@@ -106,7 +109,9 @@ class Budget:
                 await trio.lowlevel.checkpoint()
                 began = time.perf_counter()
             spent += time.perf_counter() - began
-            await trio.sleep(min(max(QUICKEST, SHARE * spent), SLOWEST))
+            with trio.move_on_after(min(max(QUICKEST, SHARE * spent), SLOWEST)):
+                await self._look_soon.wait()
+            self._look_soon = trio.Event()
 
     def look(self) -> None:
         """Look at all connections at once, and act on the rules."""
@@ -133,11 +138,10 @@ class Budget:
             self._give_back()
         if self.held <= self._enough:
             self._exceeded_since = None
-            paused, self._paused = self._paused, set()
-            for holder in paused:
-                holder.resume()
-            if paused:
-                self._resumed()
+            self._resume(self._paused)
+        else:
+            self._resume({each for each in self._paused_early if self._holding.get(each, 0) < self._much})
+        self._paused_early.clear()
 
     def _counting(self, *, let_go: bool = False) -> Iterator[None]:
         """Count what each connection holds, in slices. `let_go`: first it drops what can be obtained again."""
@@ -168,15 +172,19 @@ class Budget:
         """A connection kept all that was read of it: count it now."""
         held = self._count(holder)
         self._most_lately = max(self._most_lately, self.held)
-        if self.held > self._most or (self.held > self._enough and self._exceeded_since is None):
-            self.look()
-        elif self.held > self._enough and held >= self._much:
-            self._pause(holder)
+        if self.held <= self._enough:
+            return
+        if held >= self._much and holder not in self._paused:
+            self._paused_early.add(holder)
+            self._pause(holder)  # which may end it
+        if self.held > self._most or self._exceeded_since is None:
+            self._look_soon.set()
 
     def forget(self, holder: MemoryHolder) -> None:
         """A connection is over: its bytes are released."""
         self.held -= self._holding.pop(holder, 0)
         self._paused.discard(holder)
+        self._paused_early.discard(holder)
 
     def freed(self, size: int) -> None:
         """So many bytes were freed that are not counted here."""
@@ -202,6 +210,13 @@ class Budget:
             self._paused.add(holder)
             self.pauses += 1
             holder.pause()
+
+    def _resume(self, holders: Set[MemoryHolder]) -> None:
+        self._paused = self._paused - holders
+        for holder in holders:
+            holder.resume()
+        if holders:
+            self._resumed()
 
     def _end(self, holder: MemoryHolder) -> None:
         self.ends += 1

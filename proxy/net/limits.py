@@ -9,6 +9,7 @@ Rules:
 * Bytes that a side has not taken must leave at that rate too. They may fall behind it by `take_time`.
 * Connections have no timers: with ten thousand connections one look at all costs 2 ms, a timer for each far more.
   Nothing is noted when a frame begins. The next look knows the frame again by the position of its end in the stream.
+* A look at very many connections is done in slices, and so are the ends of those that are late: others run in between.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import NamedTuple, Protocol
 import trio
 
 from proxy.config import LimitOptions
+from proxy.net.time_slices import TimeSlice
 from proxy.telemetry.counters import NetworkCounters
 
 LONGEST_LOOK = 1.0  # seconds between two looks, at most
@@ -114,10 +116,14 @@ class Watch:
         self._limits = limits
         self._frames.seconds, self._backlogs.seconds = limits.frame_time, limits.take_time
 
-    def look(self, connections: Collection[Timed], now: float, elapsed: float) -> None:
+    async def look(self, connections: Collection[Timed], now: float, elapsed: float) -> None:
         """End all connections that take too long. `elapsed`: seconds since the last look."""
         silent_since, opened = now - self._limits.idle, now - self._limits.first_frame
-        for connection in list(connections):
+        working = TimeSlice()
+        for connection in tuple(connections):
+            await working.let_others_run()
+            if connection not in connections:
+                continue  # it ended meanwhile
             client, broker = connection.client, connection.broker
             reason = None
             moved = connection.moved
@@ -171,5 +177,5 @@ async def enforce(
         shortest = min(limits.first_frame, limits.idle, limits.frame_time, limits.take_time)
         await trio.sleep(min(LONGEST_LOOK, shortest / LOOKS))
         now = trio.current_time()
-        watch.look(connections, now, now - last)
+        await watch.look(connections, now, now - last)
         last = now

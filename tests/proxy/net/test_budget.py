@@ -157,7 +157,33 @@ async def test_between_two_looks_what_grows_is_looked_at(
     assert budget.held < 80 * MIB
     holders[0].held = 70 * MIB
     budget.kept(holders[0])
+    await trio.testing.wait_all_tasks_blocked()
     assert holders[0].reason
+
+
+async def test_who_holds_little_is_read_again_after_the_look_that_it_caused(
+    budget: Budget, among: set[Holder], autojump_clock: MockClock
+) -> None:
+    await trio.sleep(0.01)
+    Holder(among, 80 * MIB)
+    modest = Holder(among, 90 * MIB)
+    budget.kept(modest)
+    assert modest.paused
+    modest.held = 2 * MIB
+    await trio.testing.wait_all_tasks_blocked()
+    assert not modest.paused
+    assert budget.held == 82 * MIB
+    assert budget.pauses == 2
+
+
+async def test_a_chunk_that_is_too_much_has_no_others_looked_at_before_others_run(among: set[Holder]) -> None:
+    budget = Budget(100 * MIB, among)
+    holder, other = Holder(among, 101 * MIB), Holder(among, MIB)
+    budget.kept(holder)
+    assert (holder.paused, holder.reason, budget.held) == (True, None, 101 * MIB)
+    budget.look()
+    assert holder.reason
+    assert not other.paused
 
 
 async def test_what_came_and_went_between_two_looks_is_given_back_too(among: set[Holder]) -> None:

@@ -73,6 +73,27 @@ async def test_a_client_that_never_asks_is_ended_in_time(
     assert silent.is_fault
 
 
+async def test_others_run_while_very_many_are_ended(connections: set[Connection]) -> None:
+    many = [Connection(connections, opened=trio.current_time() - 60) for _ in range(20_000)]
+    found = []
+    while connections:
+        found.append(len(connections))
+        await trio.lowlevel.checkpoint()
+    assert len(set(found)) > 3
+    assert all(each.ended for each in many)
+
+
+async def test_who_left_while_others_were_ended_is_not_ended_again(connections: set[Connection]) -> None:
+    many = [Connection(connections, opened=trio.current_time() - 60) for _ in range(20_000)]
+    while len(connections) == len(many):
+        await trio.lowlevel.checkpoint()
+    (*_, left) = connections
+    connections.remove(left)
+    while connections:
+        await trio.lowlevel.checkpoint()
+    assert left.ended is None
+
+
 async def test_a_client_that_asked_may_be_quiet_up_to_the_idle_limit(
     connections: set[Connection], autojump_clock: MockClock
 ) -> None:
