@@ -92,6 +92,10 @@ class Outcomes:
         ctx.came = self.clock.now
         self._open[ctx] = observers
 
+    def forget(self, ctx: Context) -> None:
+        """This request is met, and begun, once more later."""
+        self._open.pop(ctx, None)
+
     def reopen(
         self, ctx: Context, observers: Observers, exchange: CountedExchange, resume: Callable[[Context, Any], None]
     ) -> Context:

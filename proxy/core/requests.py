@@ -171,7 +171,7 @@ class Requests(RequestLane):
         self._outcomes.show_at_once(ctx, shown.observers if topics is None else shown.told, message)
         if chain.observers:
             self._outcomes.sent(ctx)
-        self._sent(chain.passed or chain, head[2], ctx, acks)
+        self._sent(chain.for_unread or chain, head[2], ctx, acks)
         return True
 
     def _passes(self, chain: FilterChain, head: Head, frame: memoryview, size: int, ctx: Context | None = None) -> bool:
@@ -185,7 +185,7 @@ class Requests(RequestLane):
             ctx = self._begin(chain, head, size, sample)
         if ctx is not None:
             self._outcomes.sent(ctx)
-        self._slots.append((head[2], chain.passed or chain, sample if ctx is None else ctx))
+        self._slots.append((head[2], chain.for_unread or chain, sample if ctx is None else ctx))
         return True
 
     def read(self, frame: memoryview, last: bool) -> Sequence[Buffer] | None:
@@ -194,7 +194,9 @@ class Requests(RequestLane):
         chain, head, ctx, was_cut = met
         self._met = None  # what handlers note in the context may be large
         if was_cut and self._slots and self._heads.is_of_another(chain, frame):
-            return self._give_up(ctx, "a request in pieces came under another client id than those in flight")
+            self._outcomes.forget(ctx)
+            self.splitter.give_back(frame)
+            return self._hold_again(chain, State.OTHER_CLIENT)
         if was_cut and chain.shown is None and self._passes(chain, head, frame, len(frame), ctx):
             return None
         try:

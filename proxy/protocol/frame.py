@@ -8,7 +8,8 @@ Rules:
 * Every byte leaves once and in order, unless a reader gave other bytes instead. Bytes that no reader replaced leave in
   as few pieces as possible: for a chunk without a change `feed` returns None.
 * Three things are kept between chunks: a head that was cut (at most 11 bytes), a frame that a reader wants whole, and
-  the bytes after a `HOLD`. None is longer than `longest`, or than one chunk.
+  the bytes after a `HOLD`. None is longer than `longest`, or than one chunk. A reader that cannot take its frame yet
+  gives it back (`give_back`) and returns `HOLD`: the frame is met again.
 * Bytes that are no frame end the stream: `problem` says why. The bytes before them still leave.
 * A `Reader` gets a frame in place if it lies complete in one chunk. The chunk is only lent: copy what must last.
 
@@ -20,6 +21,7 @@ from collections.abc import Callable, Sequence
 from struct import Struct
 from typing import Any, Protocol
 
+from proxy.protocol.foreign import why_no_size
 from proxy.protocol.problem import Fault, ProtocolError
 
 Buffer = bytes | bytearray | memoryview
@@ -31,21 +33,6 @@ TOKEN_HEAD = Struct(">i")  # the tokens of a SASL mechanism after SaslHandshake 
 
 SIZE = Struct(">i")
 NO_LIMIT = 0x7FFFFFFF
-
-# The first four bytes of other protocols, where Kafka has a size.
-FOREIGN = {
-    b"GET ": "HTTP",
-    b"POST": "HTTP",
-    b"PUT ": "HTTP",
-    b"HEAD": "HTTP",
-    b"OPTI": "HTTP",
-    b"CONN": "HTTP",
-    b"PRI ": "HTTP/2",
-    b"HTTP": "HTTP",
-    b"SSH-": "SSH",
-    **{bytes((22, 3, minor, high)): "TLS" for minor in range(5) for high in range(66)},
-    **{bytes((21, 3, minor, 0)): "TLS" for minor in range(5)},
-}
 
 
 class Hold(tuple[Buffer, ...]):
@@ -87,6 +74,7 @@ class Splitter:
         "_carry",
         "_fault",
         "_gathered",
+        "_given_back",
         "_head_size",
         "_least",
         "_left",
@@ -114,6 +102,7 @@ class Splitter:
         self._reader: Reader | None = None
         self._left = 0  # bytes of the reader's frame that are to come
         self._gathered: bytearray | None = None
+        self._given_back = b""
         self.held: bytearray | None = None  # bytes that wait for resume(); nothing more should be fed until then
         self.problem: ProtocolError | None = None  # why the stream ended: it is not Kafka
 
@@ -134,7 +123,7 @@ class Splitter:
         """How many bytes wait in here: a frame that a reader wants whole, or the bytes after a `HOLD`."""
         if self._calm:
             return 0
-        return len(self._carry) + len(self._gathered or b"") + len(self.held or b"")
+        return len(self._carry) + len(self._gathered or b"") + len(self._given_back) + len(self.held or b"")
 
     def switch(self, head: Struct, meet: Meet) -> None:
         """From now on frames begin with this head. Call only between two calls of `feed`; if `held` then, resume."""
@@ -150,8 +139,12 @@ class Splitter:
     def close(self) -> None:
         """Nothing more will be fed: let go of the bytes and the readers."""
         self._meet = _nobody
-        self._reader, self._gathered, self.held, self._carry = None, None, None, b""
+        self._reader, self._gathered, self.held, self._carry, self._given_back = None, None, None, b"", b""
         self._passing, self._calm = 0, True
+
+    def give_back(self, frame: memoryview) -> None:
+        """Have a frame met again, after resume(). Called by its reader, which returns HOLD then."""
+        self._given_back = frame.tobytes()
 
     def limit(self, longest: int) -> None:
         """Frames may have so many bytes, from the next call of `feed` on."""
@@ -160,6 +153,8 @@ class Splitter:
     def resume(self, instead: Sequence[Buffer] = ()) -> list[Buffer]:
         """Go on after a HOLD; `instead` is the outcome of the frame that waited."""
         held, self.held = self.held, None
+        if self._given_back:
+            held, self._given_back = bytearray(self._given_back) + (held or b""), b""
         if not held:
             return list(instead)
         data = memoryview(held)
@@ -276,14 +271,5 @@ class Splitter:
         return stop
 
     def _no_frame(self, rest: memoryview) -> ProtocolError:
-        """Why these four bytes are no size of a frame."""
-        size = SIZE.unpack_from(rest)[0]
-        foreign = FOREIGN.get(bytes(rest[: SIZE.size]))
-        if foreign:
-            return self._problem(f"this is {foreign}, not Kafka")
-        if size < self._least:
-            return self._problem(f"a frame of {size:,} bytes cannot be")
-        return self._problem(f"a frame of {size:,} bytes, over the limit of {self._longest:,}")
-
-    def _problem(self, what: str) -> ProtocolError:
-        return ProtocolError(what, fault=self._fault)
+        """Why the first four of these bytes are no size of a frame."""
+        return ProtocolError(why_no_size(bytes(rest[: SIZE.size]), self._least, self._longest), fault=self._fault)

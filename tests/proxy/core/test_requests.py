@@ -16,7 +16,6 @@ from proxy.core.limits import Limits
 from proxy.core.link import Link
 from proxy.core.outcome import Outcome
 from proxy.core.plugin import Plugin
-from proxy.core.request_heads import HEAD
 from proxy.core.wish import Handler, Wish
 from proxy.protocol.api import HEARTBEAT, PRODUCE
 from proxy.protocol.codec import decode, end_finder
@@ -243,7 +242,7 @@ class Knowing(Plugin):
             raise self.problem
         return self.known.get(bytes(frame[12:length]))
 
-    def passed(self, ctx: Context, frame: memoryview, body: int) -> None:
+    def learn(self, ctx: Context, frame: memoryview, body: int) -> None:
         self.known[bytes(frame[12:])] = ctx
 
 
@@ -311,7 +310,7 @@ class Unknowing(Knowing):
 class Beginnings(Knowing):
     """Passes all requests that begin like one that passed, up to the end of the group id."""
 
-    def passed(self, ctx: Context, frame: memoryview, body: int) -> Beginning:  # type: ignore[override]
+    def learn(self, ctx: Context, frame: memoryview, body: int) -> Beginning:  # type: ignore[override]
         return Beginning(end_finder(HeartbeatRequest, 4, "group_id")(frame, body))
 
 
@@ -341,8 +340,8 @@ def test_how_requests_begin_that_pass_is_asked_again(how: str) -> None:
 class Endings(Beginnings):
     """Passes only those of them that also end like the one that passed."""
 
-    def passed(self, ctx: Context, frame: memoryview, body: int) -> Beginning:  # type: ignore[override]
-        begins = super().passed(ctx, frame, body)
+    def learn(self, ctx: Context, frame: memoryview, body: int) -> Beginning:  # type: ignore[override]
+        begins = super().learn(ctx, frame, body)
         ends = bytes(frame[begins.end :])
         return begins._replace(rest=lambda rest: rest == ends)
 
@@ -395,18 +394,18 @@ def test_what_another_handler_wants_to_see_is_read_whoever_knows_it() -> None:
 
 
 class Answered(Knowing):
-    """Decides for each response whether it needs it (`is_needed`), or settles that once for equal requests."""
+    """Decides for each response whether it needs it, or says once that it needs none after its fast path."""
 
-    def __init__(self, *, settled: bool) -> None:
+    def __init__(self, *, unneeded: bool) -> None:
         super().__init__()
-        self.settled = settled
+        self.unneeded = unneeded
         self.asked = 0
 
     def handlers(self, position: int = 0) -> Iterator[Handler]:
         if position == 0:
             yield from super().handlers()
         wish = Wish(Response, HeartbeatResponse, None)
-        yield Handler(self.answer, wish, position, self.is_needed, settled=self if self.settled else None)
+        yield Handler(self.answer, wish, position, self.is_needed, unneeded_after=self if self.unneeded else None)
 
     def is_needed(self, ctx: Context) -> bool:
         self.asked += 1
@@ -416,9 +415,9 @@ class Answered(Knowing):
         raise AssertionError("it is not needed")
 
 
-@pytest.mark.parametrize(("settled", "asked"), [([False], [4]), ([True], [1]), ([True, False], [4, 4])])
-def test_nobody_is_asked_about_answers_that_are_settled_for_all(settled: list[bool], asked: list[int]) -> None:
-    plugins = [Answered(settled=each) for each in settled]
+@pytest.mark.parametrize(("unneeded", "asked"), [([False], [4]), ([True], [1]), ([True, False], [4, 4])])
+def test_nobody_is_asked_about_answers_that_all_say_they_do_not_need(unneeded: list[bool], asked: list[int]) -> None:
+    plugins = [Answered(unneeded=each) for each in unneeded]
     link = Link(connection(), Filters(plugins))
     for number in range(4):
         from_client(link, heartbeat(number))
@@ -591,22 +590,24 @@ def test_a_request_of_another_client_id_waits_for_the_answers_to_those_before_it
 
 @pytest.mark.parametrize("cut", range(1, len(named(2, "other")) + 1))
 @pytest.mark.parametrize("client_id", ["other", "apple", "app", None])
-def test_wherever_the_second_request_is_cut_the_first_is_told_with_its_own_client_id(
+def test_wherever_the_second_request_is_cut_each_is_told_once_with_its_own_client_id(
     cut: int, client_id: str | None
 ) -> None:
-    """Where the beginning of the name is the same, and the rest comes later, the connection ends."""
-    plugin, second = Naming(), named(2, client_id)
+    plugin, second, third = Naming(), named(2, client_id), named(3, "app")
     link = Link(connection(), Filters([plugin]))
-    from_client(link, named(1, "app") + second[:cut])
-    from_client(link, second[cut:])
-    assert from_broker(link, heartbeat_answer(1))[0] == ToClient(heartbeat_answer(1))
-    if not link.closed:
-        from_broker(link, heartbeat_answer(2))
-        assert (2, client_id) in plugin.told
-    assert [one for one in plugin.told if one[0] == 1] == [(1, "app")] * 2
-    alike = [one == other for one, other in zip(second[HEAD:], named(1, "app")[HEAD:], strict=False)]
-    same = [*alike, False].index(False)
-    assert link.closed is (client_id != "app" and HEAD <= cut <= HEAD + same)
+    commands = from_client(link, named(1, "app") + second[:cut])
+    commands += from_client(link, second[cut:] + third)
+    for number in (1, 2, 3):
+        commands += from_broker(link, heartbeat_answer(number))
+        assert [one for one in commands if isinstance(one, ToClient)][-1] == ToClient(heartbeat_answer(number))
+    assert b"".join(bytes(one.data) for one in commands if isinstance(one, ToBroker)) == (
+        named(1, "app") + second + third
+    )
+    assert sorted(plugin.told, key=lambda one: one[0]) == [
+        *[(1, "app")] * 2,
+        *[(2, client_id)] * 2,
+        *[(3, "app")] * 2,
+    ]
 
 
 def test_nobody_waits_where_no_plugin_sees_who_asks() -> None:

@@ -162,6 +162,23 @@ def test_a_frame_that_must_not_begin_yet_is_met_again(step: int) -> None:
     assert stream.met == [1, 2, 3]
 
 
+@pytest.mark.parametrize("step", [1, 13, NO_LIMIT])
+def test_a_frame_that_its_reader_gives_back_is_met_again_whole(step: int) -> None:
+    def later(said: bytes) -> Any:
+        stream.splitter.give_back(memoryview(bytearray(said)))
+        return HOLD
+
+    stream = Stream(reader := Whole(later))
+    stream.feed(frame(1) + frame(2, api=7) + frame(3), step)
+    assert stream.out == frame(1)
+    assert stream.splitter.kept == 2 * len(frame(2))
+    reader.say = lambda said: [said + b"!"]
+    stream.leave(stream.splitter.resume())
+    assert stream.out == frame(1) + frame(2, api=7) + b"!" + frame(3)
+    assert reader.frames == [frame(2, api=7)] * 2
+    assert stream.splitter.kept == 0
+
+
 @pytest.mark.parametrize(
     ("data", "why"),
     [
