@@ -106,6 +106,8 @@ class AdminClient:
             is_url = parts.scheme in ("http", "https") and parts.hostname is not None and parts.port != 0
         except ValueError:  # an invalid port or IPv6 address
             is_url = False
+        if "@" in url:  # what stands before it is not repeated, since it may be a password
+            raise AdminError("the URL of an admin side has no user or password; give a token instead")
         if not is_url:
             raise AdminError(f'"{url}" is no URL of an admin side; write e.g. "http://127.0.0.1:9190"')
         if token is not None and not (token.isascii() and token.isprintable()):

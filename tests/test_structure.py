@@ -38,6 +38,7 @@ TESTED_WITH = {
     "proxy/admin/run_time_faults.py": "tests/proxy/admin/test_fault_operations.py",
     "proxy/cli/admin_options.py": "tests/proxy/cli/test_faults.py",
     "proxy/cli/sent_faults.py": "tests/proxy/cli/test_faults.py",
+    "proxy/config/limit_options.py": "tests/proxy/config/test_model.py",
     "proxy/core/arrival.py": "tests/proxy/core/test_handling.py",
     "proxy/core/admission.py": "tests/proxy/core/test_gate.py",
     "proxy/core/alone.py": "tests/proxy/core/test_gate.py",

@@ -94,8 +94,8 @@ class Acl(Plugin):
         self._produce = ProduceHandlers(self.authorizer, self.names)
         self._fetch = FetchHandlers(self.authorizer, self.names)
         # One fast path each, however often filters are built: connections note what passed under these objects.
-        self._produced = TopicsFastPath(PRODUCE_TOPICS, self.authorizer, self.names, self._produce)
-        without_session = TopicsFastPath(FETCH_TOPICS, self.authorizer, self.names, self._fetch)
+        self._produced = TopicsFastPath(PRODUCE_TOPICS, self.authorizer, self._produce)
+        without_session = TopicsFastPath(FETCH_TOPICS, self.authorizer, self._fetch)
         self._fetched = SessionFastPath(self.authorizer, self._fetch, without_session)
         self._managed = ManagedAcls(self.authorizer) if options.managed else None
 
@@ -112,9 +112,16 @@ class Acl(Plugin):
         produced, fetched = self._produced, self._fetched
         for part, api, fast_path in ((self._produce, PRODUCE, produced), (self._fetch, FETCH, fetched)):
             yield Handler(part.request, Wish(Request, api.request, part.FIELDS), position, fast_path=fast_path)
-            answered, settled = Wish(Response, api.response, part.ANSWERED), produced if api is PRODUCE else None
+            answered = Wish(Response, api.response, part.ANSWERED)
             on_error = self._fetch.has_session if api is FETCH else None
-            yield Handler(part.response, answered, position, part.is_needed, settled=settled, on_error=on_error)
+            yield Handler(
+                part.response,
+                answered,
+                position,
+                part.is_needed,
+                unneeded_after=produced if api is PRODUCE else None,
+                on_error=on_error,
+            )
         for api in APIS.values():
             if api.inter_broker or api in OWN:
                 continue

@@ -139,10 +139,10 @@ class SessionFastPath:
         epoch = int.from_bytes(frame[passed.epoch_at : passed.epoch_at + EPOCH], signed=True)
         return passed.ctx if self._fetch.repeats(passed.ctx, epoch) else None
 
-    def passed(self, ctx: Context, frame: memoryview, body: int) -> None:
+    def learn(self, ctx: Context, frame: memoryview, body: int) -> None:
         """Keep a request that was read and passed, if others like it may pass."""
         if not self._fetch.has_session(ctx):
-            self._others.passed(ctx, frame, body)
+            self._others.learn(ctx, frame, body)
         elif self._fetch.may_repeat(ctx):
             samples: FetchSamples = ctx.connection.samples.setdefault(self, FetchSamples())
             authorizer: ClientAuthorizer = ctx.connection.notes[self._authorizer.name]

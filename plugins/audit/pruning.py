@@ -12,16 +12,15 @@ Rules:
 from __future__ import annotations
 
 import json
-import os
-from base64 import b64decode, b64encode
+from base64 import b64decode
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from plugins.audit.plain_files import create, is_plain
-from plugins.audit.seals import ReadSeal, read_seal
+from plugins.audit.plain_files import is_plain
+from plugins.audit.seals import ReadSeal, read_seal, write_signed
 from plugins.audit.segments import SegmentName, beside, segments, sync_folder
 from plugins.audit.signing import is_signed, key_text
 
@@ -45,14 +44,7 @@ def prune(journal: Path, before: datetime, key: Ed25519PrivateKey, now: datetime
 
 def _state(segment: Path, found: ReadSeal, key: Ed25519PrivateKey, now: datetime) -> None:
     said = {"format": FORMAT, "seal": found.hash, "pruned": now.isoformat(), "key": key_text(key.public_key())}
-    line = json.dumps(said).encode() + b"\n"
-    hidden = beside(segment, "pruned.tmp")
-    with create(hidden) as opened:
-        opened.write(line + b64encode(key.sign(line)) + b"\n")
-        opened.flush()
-        os.fsync(opened.fileno())
-    hidden.rename(beside(segment, "pruned"))
-    sync_folder(segment.parent)
+    write_signed(segment, "pruned", json.dumps(said).encode() + b"\n", key)
 
 
 def is_pruned(journal: Path, found: ReadSeal) -> bool:

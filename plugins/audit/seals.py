@@ -87,15 +87,20 @@ def seal(journal: Path, said: Seal, key: Ed25519PrivateKey) -> str:
     """Write the seal of a segment. Returns its hash, for the next seal. Raises OSError."""
     line = said.text(key.public_key()).encode()
     segment = journal / said.name.path
-    hidden, file = beside(segment, "seal.tmp"), beside(segment, "seal")
-    file.parent.mkdir(parents=True, exist_ok=True)  # the segment may have been deleted with its folder
+    segment.parent.mkdir(parents=True, exist_ok=True)  # the segment may have been deleted with its folder
+    write_signed(segment, "seal", line, key)
+    return sha256(line).hexdigest()
+
+
+def write_signed(segment: Path, ending: str, line: bytes, key: Ed25519PrivateKey) -> None:
+    """Write a line and its signature to a file beside a segment, whole or not at all. Raises OSError."""
+    hidden = beside(segment, f"{ending}.tmp")
     with create(hidden) as opened:
         opened.write(line + b64encode(key.sign(line)) + b"\n")
         opened.flush()
         os.fsync(opened.fileno())
-    hidden.rename(file)
-    sync_folder(file.parent)
-    return sha256(line).hexdigest()
+    hidden.rename(beside(segment, ending))
+    sync_folder(segment.parent)
 
 
 @dataclass(frozen=True)

@@ -139,8 +139,8 @@ class Faults(Plugin):
             request, response = Wish(Request, api.request, None), Wish(Response, api.response, None)
             yield Handler(on.request, request, position, fast_path=fast_path)
             yield Handler(on.leave, request, position, on.leaves_oddly, fast_path)
-            yield Handler(on.leave, response, position, on.leaves_oddly, settled=fast_path)
-            yield Handler(on.response, response, position, on.is_pending, settled=fast_path)
+            yield Handler(on.leave, response, position, on.leaves_oddly, unneeded_after=fast_path)
+            yield Handler(on.response, response, position, on.is_pending, unneeded_after=fast_path)
 
 
 def _replay(services: Services) -> Replay:

@@ -52,7 +52,7 @@ class FaultsFastPath:
             return None
         return known.ctx
 
-    def passed(self, ctx: Context, frame: memoryview, body: int) -> Beginning | None:
+    def learn(self, ctx: Context, frame: memoryview, body: int) -> Beginning | None:
         """Learn from a request that was read and passed."""
         of = faults_of(ctx.connection, self._key, self._in_force)
         faults = of.of(ctx)

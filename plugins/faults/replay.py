@@ -20,6 +20,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from proxy.plugin.files import bounded_lines
 from rules.trigger import Firing
 from rules.when import When
 
@@ -46,12 +47,13 @@ def read_firings(file: Path) -> list[ReplayedFiring]:
     """The firings in a file, in its order. Raises BadReplayError."""
     found: list[ReplayedFiring] = []
     try:
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-            said = _said(line, f"{file}:{number}")
-            if said is not None:
-                found.append(said)
-            if len(found) > MOST:
-                raise BadReplayError(f"{file}: more than {MOST:,} firings; record a shorter run")
+        with file.open(encoding="utf-8") as stream:
+            for number, line in enumerate(bounded_lines(stream), 1):
+                said = _said(line, f"{file}:{number}")
+                if said is not None:
+                    found.append(said)
+                if len(found) > MOST:
+                    raise BadReplayError(f"{file}: more than {MOST:,} firings; record a shorter run")
     except (OSError, UnicodeDecodeError) as error:
         raise BadReplayError(f"{file}: cannot be read ({getattr(error, 'strerror', error)}); check the path") from None
     return found

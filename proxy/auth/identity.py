@@ -21,6 +21,7 @@ from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from proxy.protocol.problem import ProtocolError
+from proxy.text.words import shown
 
 RENEW_AT = 0.7  # of a session's lifetime; Kafka's own clients wait for 0.85 to 0.95 of it, but serve nobody else
 SOONEST = 1.1  # seconds between two renewals: a broker refuses a second one within one second
@@ -67,7 +68,7 @@ def introduce(identity: Identity, versions: Versions) -> Generator[Ask | Call, A
     agreed = yield Ask(SaslHandshakeRequest(mechanism=mechanism), 1)
     if agreed.error_code:
         raise IntroductionError(
-            f"does not speak {mechanism}, but {', '.join(agreed.mechanisms) or 'no mechanism'}"
+            f"does not speak {mechanism}, but {shown(', '.join(agreed.mechanisms) or None)}"
             if agreed.error_code == ErrorCode.UNSUPPORTED_SASL_MECHANISM
             else f"refused SASL: {ErrorCode(agreed.error_code).name}"
         )

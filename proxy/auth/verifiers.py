@@ -40,7 +40,9 @@ class Verifier(NamedTuple):
 
 
 def verifiers(password: str, iterations: int = ITERATIONS) -> dict[str, Verifier]:
-    """The verifiers of a password. Raises ValueError if no client could send that password (RFC 4013)."""
+    """The verifiers of a password. Raises ValueError if no client could send that password (RFC 4013, LONGEST)."""
+    if len(password.encode(errors="replace")) > LONGEST:
+        raise ValueError(f"it has more than {LONGEST:,} bytes")
     salt = secrets.token_bytes(SALT_BYTES)
     try:
         return {name: Verifier(*ScramMechanism(name).make_auth_info(password, iterations, salt)) for name in MECHANISMS}

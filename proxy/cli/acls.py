@@ -10,6 +10,7 @@ from proxy.cli.ending import give_up
 from proxy.config import Config
 from proxy.config import examine as examine_config
 from proxy.config.values import HostPort
+from proxy.text.bounded import read_bounded
 from proxy.text.problems import BadFileError
 from proxy.text.words import nearest, shown
 from rules import Snapshot, bindings, examine, kafka_acls, write
@@ -79,7 +80,7 @@ def _listed(listing: TextIO) -> list[Binding]:
     if listing.isatty():
         raise click.UsageError("nothing to read; give a listing, --bootstrap, or standard input")
     try:
-        return kafka_acls.listed(listing.read(), listing.name)
+        return kafka_acls.listed(read_bounded(listing), listing.name)
     except BadFileError as error:
         give_up(str(error))
 

@@ -15,6 +15,7 @@ import click
 
 from chaos.client import AdminClient, AdminError
 from proxy.cli.ending import give_up
+from proxy.text.bounded import read_bounded
 
 DEFAULT = "http://127.0.0.1:9190"
 
@@ -42,7 +43,7 @@ def with_admin(command: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(command)
     def with_client(url: str, token_file: TextIO | None, token: str | None, *args: Any, **said: Any) -> Any:
         try:
-            admin = AdminClient(url, token if token_file is None else token_file.read().strip())
+            admin = AdminClient(url, token if token_file is None else read_bounded(token_file).strip())
             return command(admin, *args, **said)
         except AdminError as error:
             give_up(str(error))

@@ -31,6 +31,7 @@ from proxy.protocol.api import APIS
 from proxy.protocol.codec import decode_prefix
 from proxy.protocol.header import read_request_header, read_response_header
 from proxy.protocol.schema import Message
+from proxy.text.bounded import read_bounded
 
 JSON = dict[str, Any]
 HEX_AND_SPACE = frozenset(b"0123456789abcdefABCDEFx\\: \t\r\n")
@@ -83,7 +84,7 @@ def command(
         if digits:
             pieces = _pieces(unhex("".join(digits)), known, bare, sized=False)
         elif file:
-            pieces = _pieces(file.read(), known, bare, sized=True)
+            pieces = _pieces(read_bounded(file), known, bare, sized=True)
         else:
             pieces = _from_stdin(known, bare)
     except MaterialError as error:
@@ -99,7 +100,7 @@ def _from_stdin(known: MessageType | None, bare: bool) -> Iterator[Piece | Mater
     stdin = sys.stdin.buffer
     if stdin.isatty():
         raise MaterialError("nothing to decode; give HEX, --file, or standard input")
-    data = stdin.read()
+    data = read_bounded(stdin)
     if data.lstrip().startswith(b"{"):
         lines = enumerate(data.decode(errors="replace").splitlines(), 1)
         return (_line_or_error(text, f"line {number}") for number, text in lines if text.strip())

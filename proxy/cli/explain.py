@@ -7,6 +7,7 @@ from typing import Any, TextIO, TypeVar
 import click
 
 from proxy.cli.questions import Answered, QuestionError, answered, questions
+from proxy.text.bounded import bounded_lines
 from proxy.text.places import Place
 from proxy.text.words import nearest
 from rules import AccessQuestion, Client, Snapshot, examine
@@ -141,7 +142,7 @@ def _at(file: str, place: Place | None) -> str:
 
 def _all(snapshot: Snapshot, file: str, asked: TextIO) -> int:
     code = 0
-    for question in questions(asked, asked.name):
+    for question in questions(bounded_lines(asked), asked.name):
         if isinstance(question, QuestionError):
             code = 1
             click.echo(Answered(False, None, str(question)).line)

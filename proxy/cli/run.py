@@ -43,11 +43,11 @@ option.
 @click.option("-v", "--verbose", is_flag=True, help="Log every connection too, up to 100 lines a second.")
 def command(file: str, form: Format, verbose: bool) -> None:
     """Stand between clients and brokers, as the configuration FILE says."""
+    # A SIGHUP is held back until the proxy can handle it.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     if sys.argv[1:2] == ["run"]:  # this process is only the command, so it may execute itself again
         use_malloc()
         share_arena()
-    # A SIGHUP is held back until the proxy can handle it.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
         sys.exit(_run(file, form, verbose=verbose))
     finally:

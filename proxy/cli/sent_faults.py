@@ -19,6 +19,7 @@ from typing import Any
 import yaml
 
 from chaos.client import AdminError
+from proxy.text.bounded import read_bounded
 from proxy.text.file import Form, Section
 from proxy.text.places import KeyPath, Place, Reading, read
 from proxy.text.problems import BadFileError, Problem
@@ -79,7 +80,7 @@ def sent_faults(said: str) -> SentFaults:
 
 def _text(said: str) -> tuple[str, str]:
     if said == "-":
-        return "standard input", sys.stdin.read()
+        return "standard input", read_bounded(sys.stdin)
     if "{" in said or ": " in said:
         return "fault", said
     return said, FILE.text(said)

@@ -14,6 +14,7 @@ import click
 from proxy.auth.users import Users, load, save
 from proxy.auth.verifiers import verifiers
 from proxy.cli.ending import give_up
+from proxy.core.sasl.name import LONGEST
 from proxy.core.sasl.scram import ITERATIONS, MOST_ITERATIONS
 from proxy.text.problems import BadFileError
 
@@ -86,7 +87,7 @@ def _password(name: str) -> str:
     if sys.stdin.isatty():
         password: str = click.prompt(f"Password of {name}", hide_input=True, confirmation_prompt=True)
     else:
-        password = sys.stdin.readline().rstrip("\r\n")
+        password = sys.stdin.readline(LONGEST + 2).rstrip("\r\n")  # a longer one is refused
     if not password:
         give_up("an empty password is none; type one, or send one line to standard input")
     return password

@@ -1,7 +1,8 @@
 """Configuration: one YAML file -> an immutable `Config`. All problems are reported at once, each with its place."""
 
+from proxy.config.limit_options import LimitOptions
 from proxy.config.load import examine, examine_text, load
-from proxy.config.model import Admin, ClusterOptions, Config, LimitOptions, ListenerOptions
+from proxy.config.model import Admin, ClusterOptions, Config, ListenerOptions
 from proxy.config.plugins import PluginUse
 from proxy.config.values import HostPort
 from proxy.text.problems import Problem

@@ -13,8 +13,8 @@ Rules:
 * What a fast path keeps of a connection is in `connection.samples`. It is forgotten when other filters come into force.
 * A response handler's `needed` is asked when the response begins, with the request's context or its sample, and
   changes neither. A response that no handler needs passes unread. But its own error code is looked at where a handler
-  has `on_error`. If the handler is `settled` for a fast path, it is not even asked about the answers to requests which
-  that fast path let pass.
+  has `on_error`. If the handler is `unneeded_after` a fast path, it is not even asked about the answers to requests
+  which that fast path let pass.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class FastPath(Protocol):
         `api` is key << 16 | version. `length` is that of the whole frame; `frame` may be only its beginning.
         """
 
-    def passed(self, ctx: Context, frame: memoryview, body: int) -> Beginning | None:
-        """This request was read and passes; its body begins at `body`. It has an answer.
+    def learn(self, ctx: Context, frame: memoryview, body: int) -> Beginning | None:
+        """Learn of a request that was read and passes: its body begins at `body`. It has an answer.
 
         Returns how all requests begin that pass, if that can be said. For a Produce request that includes its acks.
         """
@@ -102,9 +102,9 @@ class FastPaths:
         }
         return replace(samples[-1], notes=notes)
 
-    def passed(self, ctx: Context, frame: memoryview, body: int) -> Beginning | None:
+    def learn(self, ctx: Context, frame: memoryview, body: int) -> Beginning | None:
         """How requests begin that all paths let pass."""
-        begins = [path.passed(ctx, frame, body) for path in self.paths]
+        begins = [path.learn(ctx, frame, body) for path in self.paths]
         known = [each for each in begins if each is not None]
         if len(known) < len(begins) or any(each.rest is not None for each in known):
             return None

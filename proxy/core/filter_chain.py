@@ -80,8 +80,10 @@ class FilterChain:
         self.only_shows = bool(response and not response.handlers and not observers.holders)
         self._needed = tuple(handler.needed for handler in answering if handler.needed)
         self.on_error = tuple(handler.on_error for handler in answering if handler.on_error)
-        settled = self.fast_path and all(handler.settled in fast_paths for handler in answering if handler.needed)
-        self.passed = unread if settled else None  # the chain for answers to requests of the fast path, if another
+        none_needed = self.fast_path and all(
+            handler.unneeded_after in fast_paths for handler in answering if handler.needed
+        )
+        self.for_unread = unread if none_needed else None  # for answers to requests that passed unread, if another
         self.tail_only = (
             response is not None and response.names is not None and ends_in_tags(api.response, response.names)
         )

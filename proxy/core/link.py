@@ -151,5 +151,5 @@ class Link(AssembledLink):
         self._questions.settle()
         if not requests.is_over or outbox.closed:
             return
-        if requests.how in AT_ONCE or (requests.settled and responses.idle):
+        if requests.how in AT_ONCE or (requests.is_done and responses.idle):
             self._end(requests.reason, requests.how)

@@ -98,17 +98,17 @@ class AcksReader:
 
 
 class Passing:
-    """A response that passes; `passed` is called when its last byte does."""
+    """A response that passes; `done` is called when its last byte does."""
 
     whole = False
 
-    def __init__(self, passed: Callable[[], None]) -> None:
-        self._passed = passed
+    def __init__(self, done: Callable[[], None]) -> None:
+        self._done = done
 
     def read(self, span: memoryview, last: bool) -> None:
         """Any span of it."""
         if last:
-            self._passed()
+            self._done()
 
 
 class Dropping:
@@ -130,12 +130,12 @@ class Ending:
         self,
         chain: FilterChain,
         size: int,
-        passed: Callable[[], None],
+        done: Callable[[], None],
         failed: Callable[[ProtocolError], Sequence[Buffer]],
     ) -> None:
         self._chain = chain
         self._left = size
-        self._passed = passed
+        self._done = done
         self._failed = failed
         self._tail: Tail | None = None
         self._start = bytearray()  # until the header is whole
@@ -148,7 +148,7 @@ class Ending:
         except ProtocolError as error:
             return self._failed(error)
         if last:
-            self._passed()
+            self._done()
         return out
 
     def _take(self, span: memoryview) -> Sequence[Buffer] | None:

@@ -63,7 +63,7 @@ class RequestLane(Lane):
         self._heads.passing.clear()
 
     @property
-    def settled(self) -> bool:
+    def is_done(self) -> bool:
         """Is all that came dealt with?"""
         return not self._slots and (self.state is State.ENDED or self.splitter.held is None)
 
@@ -124,9 +124,9 @@ class RequestLane(Lane):
         self._slots.extend([(ctx.correlation_id, DROPPED, None)] * (verdict.copies - 1))
         if verdict.pieces is None and chain.fast_path is not None and not wanted.passes and self._is_in_force(chain):
             own = ctx.without(wanted.noted) if wanted.noted else ctx
-            begins = chain.fast_path.passed(own, wanted.frame, wanted.body)
+            begins = chain.fast_path.learn(own, wanted.frame, wanted.body)
             if begins is not None and not chain.observers and chain.shown is None:
-                self._heads.remember(chain, wanted.frame, begins, chain.passed or chain, own.as_sample())
+                self._heads.remember(chain, wanted.frame, begins, chain.for_unread or chain, own.as_sample())
 
     def _is_in_force(self, chain: FilterChain) -> bool:
         """Is the next request handled like this? Otherwise nothing may be learned for it from one that began before."""

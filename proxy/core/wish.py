@@ -64,7 +64,7 @@ class Handler:
 
     `needed` says whether the handler wants to see the response that begins now, and `on_error` whether it wants to see
     it if the response has an error of its own (`error_code`). `fast_path` knows which requests the handler need not
-    see. `settled` is a fast path: the handler never needs the answers to requests that it let pass.
+    see. `unneeded_after` is a fast path: the handler never needs the answers to requests that it let pass.
     """
 
     call: Callable[..., Any]
@@ -72,7 +72,7 @@ class Handler:
     position: int
     needed: Callable[[Context], bool] | None = None
     fast_path: FastPath | None = None
-    settled: FastPath | None = None
+    unneeded_after: FastPath | None = None
     on_error: Callable[[Context], bool] | None = None
 
     def wants(self, ctx: Context, message: Message) -> bool:

@@ -41,7 +41,7 @@ class OwnConnection:
         self.endpoint = endpoint
         self.until = until
         self._stream = stream
-        self._newest: Mapping[int, int] = {}
+        self.newest: Mapping[int, int] = {}  # the versions of the broker's APIs
 
     @staticmethod
     async def begun(upstream: Upstream, endpoint: Endpoint) -> OwnConnection:
@@ -56,12 +56,12 @@ class OwnConnection:
         except BaseException:
             await begun.close()
             raise
-        begun._newest = {one.api_key: one.max_version for one in answer.api_keys}
+        begun.newest = {one.api_key: one.max_version for one in answer.api_keys}
         return begun
 
     def version(self, api: Api, oldest: int, newest: int) -> int:
         """The newest version of an API, up to `newest`, that the broker has. Raises UnreachableError."""
-        version = min(self._newest.get(api.key, -1), newest)
+        version = min(self.newest.get(api.key, -1), newest)
         if version < oldest:
             raise UnreachableError(self.endpoint, f"has no {api.name} v{oldest}; it is older than this needs")
         return version

@@ -16,8 +16,9 @@
 * For options: `FilePath`, `wrong`; for problems that `examine` finds in files: `Finding`, `Problem`.
 
 The modules beside this one reach deeper: `schema`, how messages are declared; `frames`, frames and batches as bytes;
-`fetching`, fetch sessions; `files`, files that people write; `sasl`, who a client is. Our own plugins use these modules
-and nothing else. The names here stay the same from one version to the next; everything deeper may change.
+`fetching`, fetch sessions; `files`, files that people write; `sasl`, who a client is. Our own plugins use these
+modules and `rules`, the language of rules, and nothing else. The names here stay the same from one version to the
+next; everything deeper may change.
 """
 
 # ruff: noqa: I001 (each name is imported as itself: so it is exported)

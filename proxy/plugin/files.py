@@ -2,6 +2,9 @@
 
 # ruff: noqa: I001 (each name is imported as itself: so it is exported)
 
+from proxy.text.bounded import (
+    bounded_lines as bounded_lines,
+)
 from proxy.text.file import (
     Examined as Examined,
     Form as Form,

@@ -30,17 +30,8 @@ from proxy.core.commands import (
 from proxy.protocol.header import request_frame, response_frame
 from proxy.testing.fakes import FakeClock, FakeRows, FakeTopic, FakeWorker, build
 from proxy.testing.lending import from_broker, from_client
-from proxy.testing.playbook import (
-    ANY,
-    Apply,
-    BrokerCloses,
-    ClientCloses,
-    FromBroker,
-    FromClient,
-    Playbook,
-    Time,
-    connection,
-)
+from proxy.testing.playbook import ANY, Playbook, connection
+from proxy.testing.played import Apply, BrokerCloses, ClientCloses, FromBroker, FromClient, Time
 
 __all__ = [
     "ANY",

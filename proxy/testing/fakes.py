@@ -14,6 +14,8 @@ from os import PathLike
 from random import Random
 from typing import Any, TypeVar
 
+from pydantic import ValidationError
+
 from proxy.core.context import Connection
 from proxy.core.fetch_topics import FetchTopics
 from proxy.core.plugin import Plugin
@@ -163,5 +165,10 @@ class FakeWorker:
 
 
 def build(plugin: type[P], worker: FakeWorker | None = None, /, **options: Any) -> P:
-    """A plugin with these options, as the proxy makes it."""
-    return plugin(plugin.Options(**options), (worker or FakeWorker()).services())
+    """A plugin with these options, as the proxy makes it. Raises ValueError, with a line for each invalid option."""
+    try:
+        checked = plugin.Options(**options)
+    except ValidationError as error:
+        problems = [f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
+        raise ValueError("\n".join([f"invalid options of {plugin.__name__}:", *problems])) from None
+    return plugin(checked, (worker or FakeWorker()).services())

@@ -7,15 +7,15 @@
     )
 
 After each `>>` the link is given that event, and the commands that it gives must be the `<<` that follow, no more and
-no fewer. Bytes for one side are compared as one piece, however they were cut. A `Call` is made at once. If the commands
-differ, the assertion shows the whole conversation, with arrows, and the commands that came instead. Every playbook is
-played twice: with whole chunks, and with every chunk byte by byte.
+no fewer. What the steps of `connected` do comes before the commands for the first event; a `Wake` of theirs is not
+shown, but `Time(0)` ends it. Bytes for one side are compared as one piece, however they were cut. A `Call` is made at
+once. If the commands differ, the assertion shows the whole conversation, with arrows, and the commands that came
+instead. Every playbook is played twice: with whole chunks, and with every chunk byte by byte.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from proxy.core.commands import Await, Close, Command, ToBroker, ToClient, Wake
 from proxy.core.context import Connection
@@ -24,54 +24,9 @@ from proxy.core.limits import Counters, Limits
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin
 from proxy.core.topology import Endpoint, Topology
-from proxy.protocol.api import APIS
-from proxy.protocol.frame import REQUEST_HEAD, RESPONSE_HEAD, SIZE
 from proxy.testing.lending import from_broker, from_client, performed
+from proxy.testing.played import Apply, BrokerCloses, ClientCloses, FromClient, PlayedEvent, Time, told
 
-
-@dataclass
-class FromClient:
-    """The client sends this."""
-
-    data: bytes
-
-
-@dataclass
-class FromBroker:
-    """The broker sends this."""
-
-    data: bytes
-
-
-@dataclass
-class ClientCloses:
-    """The client closes its side."""
-
-
-@dataclass
-class BrokerCloses:
-    """The broker is gone."""
-
-
-@dataclass
-class Time:
-    """A Sleep is over, or a signal released: the wait that began last, or the one with this index."""
-
-    which: int = -1
-
-
-class Apply:
-    """Other plugins and limits are in force."""
-
-    def __init__(self, *plugins: Plugin, limits: Limits | None = None) -> None:
-        self.plugins = plugins
-        self.limits = limits or Limits()
-
-    def __repr__(self) -> str:
-        return f"Apply({', '.join(type(plugin).__name__ for plugin in self.plugins)})"
-
-
-PlayedEvent = FromClient | FromBroker | ClientCloses | BrokerCloses | Time | Apply
 ANY = "any reason"  # for Close
 
 
@@ -111,7 +66,7 @@ class Playbook:
         link = Link(self.connection, Filters(self._plugins), self._limits, self.counters)
         player = _Player(link, byte_by_byte)
         position = 0
-        told: list[str] = []
+        lines: list[str] = []
         while position < len(self._script):
             event = self._script[position]
             assert isinstance(event, PlayedEvent), "a playbook begins with an event (>>)"
@@ -120,33 +75,40 @@ class Playbook:
             while position < len(self._script) and not isinstance(self._script[position], PlayedEvent):
                 expected.append(self._script[position])  # type: ignore[arg-type]
                 position += 1
-            told.append(f">> {_tell(event)}")
+            lines.append(f">> {told(event)}")
             given = list(_joined(player.happens(event)))
             wanted = list(_joined(expected))
-            told += [f"<< {_tell(command)}" for command in wanted]
+            lines += [f"<< {told(command)}" for command in wanted]
             if not _same(given, wanted):
-                told += ["   but it gave:", *(f"!! {_tell(command)}" for command in given or ("nothing",))]
+                lines += ["   but it gave:", *(f"!! {told(command)}" for command in given or ("nothing",))]
                 how = " (byte by byte)" if byte_by_byte else ""
-                raise AssertionError(f"the conversation took another way{how}:\n" + "\n".join(told))
+                raise AssertionError(f"the conversation took another way{how}:\n" + "\n".join(lines))
 
 
 class _Player:
     def __init__(self, link: Link, byte_by_byte: bool) -> None:
         self._link = link
         self._byte_by_byte = byte_by_byte
-        self._tokens = [command.token for command in link.begin() if isinstance(command, Wake)]
+        self._tokens: list[int] = []
+        self._commands: list[Command] = []
+        self._take(link.begin())
+        self._commands = [command for command in self._commands if not isinstance(command, Wake)]
 
     def happens(self, event: PlayedEvent) -> list[Command]:
-        commands: list[Command] = []
+        """The commands for an event. For the first one these begin with those of the steps of `connected`."""
         for given in self._given(event):
-            for command in performed(self._link, given):
-                if isinstance(command, ToBroker | ToClient):
-                    command.data = bytes(command.data)
-                elif isinstance(command, Wake | Await):
-                    self._tokens.append(command.token)
-                    command.token = 0
-                commands.append(command)
+            self._take(given)
+        commands, self._commands = self._commands, []
         return commands
+
+    def _take(self, given: list[Command]) -> None:
+        for command in performed(self._link, given):
+            if isinstance(command, ToBroker | ToClient):
+                command.data = bytes(command.data)
+            elif isinstance(command, Wake | Await):
+                self._tokens.append(command.token)
+                command.token = 0
+            self._commands.append(command)
 
     def _given(self, event: PlayedEvent) -> Iterator[list[Command]]:
         link = self._link
@@ -181,31 +143,3 @@ def _same(given: list[Command], wanted: list[Command]) -> bool:
         got == want or (isinstance(got, Close) and isinstance(want, Close) and want.reason == ANY and got.reason)
         for got, want in zip(given, wanted, strict=True)
     )
-
-
-def _tell(step: object) -> str:
-    name = type(step).__name__
-    if isinstance(step, FromClient | ToBroker):
-        return f"{name} {', '.join(_requests(bytes(step.data)))}"
-    if isinstance(step, FromBroker | ToClient):
-        return f"{name} {', '.join(_responses(bytes(step.data)))}"
-    return str(step)
-
-
-def _requests(data: bytes) -> Iterator[str]:
-    while len(data) >= REQUEST_HEAD.size:
-        size, key_and_version, correlation_id = REQUEST_HEAD.unpack_from(data)
-        api = APIS.get(key_and_version >> 16)
-        yield f"{api} v{key_and_version & 0xFFFF} #{correlation_id} {data[: SIZE.size + size].hex(' ', -4)}"
-        data = data[SIZE.size + size :] if size > 0 else b""
-    if data:
-        yield data.hex(" ", -4)
-
-
-def _responses(data: bytes) -> Iterator[str]:
-    while len(data) >= RESPONSE_HEAD.size:
-        size, correlation_id = RESPONSE_HEAD.unpack_from(data)
-        yield f"#{correlation_id} {data[: SIZE.size + size].hex(' ', -4)}"
-        data = data[SIZE.size + size :] if size > 0 else b""
-    if data:
-        yield data.hex(" ", -4)

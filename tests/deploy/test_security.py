@@ -7,7 +7,7 @@ import re
 import pytest
 
 from deploy.environment import ROOT
-from proxy.config.model import LimitOptions
+from proxy.config import LimitOptions
 from proxy.config.reference import options
 from proxy.telemetry.measures import LIMITS, MEASURES
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields
 from inspect import isfunction
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import yaml
@@ -14,7 +16,12 @@ from plugins.examples.add_header import AddHeader
 from plugins.examples.mask_field import MaskField
 from plugins.examples.tenant_topics import TenantTopics
 from proxy.core import decisions, decorators
+from proxy.core.arrival import Arrival, NotServed
+from proxy.core.commands import Command
+from proxy.core.context import Connection, Context
+from proxy.core.outcome import Outcome
 from proxy.plugin import Plugin, Services
+from proxy.testing.played import PlayedEvent
 
 FOLDER = Path(__file__).parents[2] / "plugins"
 PAGE = (FOLDER / "README.md").read_text(encoding="utf-8")
@@ -53,6 +60,22 @@ def test_every_decision_every_step_and_every_mark_is_in_the_page() -> None:
     assert sorted(name for name in own | marks if name not in PAGE) == []
 
 
+def test_every_event_and_every_command_of_a_playbook_is_in_the_page() -> None:
+    played = {each.__name__ for each in (*get_args(PlayedEvent), *get_args(Command))} - {"Perform"}  # made at once
+    assert sorted(name for name in played if f"`{name}(" not in PAGE) == []
+
+
+def test_all_that_a_handler_is_given_is_in_the_page() -> None:
+    given = {each.name for cls in (Context, Connection, Arrival, NotServed) for each in fields(cls)}
+    own = {"came", "sent", "answered", "sample", "is_large", "edition"}  # the core's
+    assert sorted(name for name in (given - own) | set(Outcome._fields) if f"`.{name}`" not in PAGE) == []
+
+
 def test_what_a_plugin_may_have_is_in_the_page() -> None:
     methods = {name for name, value in vars(Plugin).items() if callable(value) and not name.startswith("_")}
     assert sorted(name for name in methods - {"handlers", "observers", "holders", "Options"} if name not in PAGE) == []
+
+
+@pytest.mark.parametrize("code", re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+def test_the_code_in_the_page_runs(code: str) -> None:
+    exec(compile(code, "README.md", "exec"), {"__name__": "page"})

@@ -34,7 +34,7 @@ class Reading(Faults):
 
     def handlers(self, position: int = 0) -> Iterable[Handler]:
         for handler in super().handlers(position):
-            yield replace(handler, fast_path=None, settled=None)
+            yield replace(handler, fast_path=None, unneeded_after=None)
 
 
 class ReadingAcl(Acl):
@@ -42,7 +42,7 @@ class ReadingAcl(Acl):
 
     def handlers(self, position: int = 0) -> Iterable[Handler]:
         for handler in super().handlers(position):
-            yield replace(handler, fast_path=None, settled=None)
+            yield replace(handler, fast_path=None, unneeded_after=None)
 
 
 def acl_of(folder: Path, plugin: type[Acl] = Acl) -> Acl:

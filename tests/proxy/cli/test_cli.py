@@ -68,6 +68,11 @@ ADMIN = ["faults", "list", "--url"]
         (["decode", "--response", "Metadata:" + "9" * 5_000, "00"], b"", "is not API:VERSION"),
         (["users", "add", "{loop}", "alice"], b"secret", "{loop}"),
         (["audit", "verify", "x" * 300], b"", "xxx"),
+        (["acls", "import", "/dev/zero"], b"", "'/dev/zero': File too large"),
+        (["decode", "--file", "/dev/zero"], b"", "'/dev/zero': File too large"),
+        (["explain", "{rules}", "--questions", "/dev/zero"], b"", "'/dev/zero': File too large"),
+        (["faults", "replay", "--rules", "{rules}", "/dev/zero"], b"", "/dev/zero: cannot be read (File too large"),
+        (["users", "add", "{users}", "alice"], b"p" * 1_025, "more than 1,024 bytes"),
     ],
 )
 def test_an_input_that_cannot_be_read_is_one_line(
@@ -76,7 +81,7 @@ def test_an_input_that_cannot_be_read_is_one_line(
     rules, loop = tmp_path / "acl.yaml", tmp_path / "loop"
     rules.write_text("acls: [{allow: User:alice, to: Read, topics: orders}]\n")
     loop.symlink_to(loop)
-    places = {"rules": rules, "loop": loop}
+    places = {"rules": rules, "loop": loop, "users": tmp_path / "users.yaml"}
     command = [sys.executable, "-m", "proxy", *(one.format(**places) for one in arguments)]
     done = subprocess.run(command, input=given, capture_output=True, check=False)
     told = done.stderr.decode()

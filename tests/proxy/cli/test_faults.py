@@ -90,6 +90,7 @@ def test_a_file_is_added_whole_or_not_at_all(proxy: FaultyProxy, tmp_path: Path)
         (["rm", "none"], 'no fault is called "none"'),
         (["list", "--url", "http://127.0.0.1:1"], "http://127.0.0.1:1 does not answer: "),
         (["list", "--url", "127.0.0.1:1"], '"127.0.0.1:1" is no URL of an admin side'),
+        (["list", "--url", "http://me:secret@127.0.0.1:1"], "has no user or password; give a token instead"),
         (["list", "--url", "http://[1"], '"http://[1" is no URL of an admin side'),
         (["list", "--url", "http://127.0.0.1:port"], '"http://127.0.0.1:port" is no URL of an admin side'),
     ],

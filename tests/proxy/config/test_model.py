@@ -5,8 +5,8 @@ import pickle
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from proxy.config import Config
-from proxy.config.model import LimitOptions, Section
+from proxy.config import Config, LimitOptions
+from proxy.text.file import Section
 from proxy.text.quantities import seconds, size
 
 SMALL = {

@@ -260,7 +260,7 @@ class Trusting(Plugin):
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> None:
         return None
 
-    def passed(self, ctx: Context, frame: memoryview, body: int) -> Beginning:
+    def learn(self, ctx: Context, frame: memoryview, body: int) -> Beginning:
         return Beginning(body)
 
 

@@ -222,7 +222,7 @@ class Trusting(Plugin):
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
         return self.sample
 
-    def passed(self, ctx: Context, frame: memoryview, body: int) -> Beginning | None:
+    def learn(self, ctx: Context, frame: memoryview, body: int) -> Beginning | None:
         self.sample = ctx.as_sample()
         return None
 

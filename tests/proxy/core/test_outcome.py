@@ -262,7 +262,7 @@ class Remembering(Plugin):
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
         return self.known.get(bytes(frame[12:length]))
 
-    def passed(self, ctx: Context, frame: memoryview, body: int) -> None:
+    def learn(self, ctx: Context, frame: memoryview, body: int) -> None:
         self.known[bytes(frame[12:])] = ctx.as_sample()
 
 

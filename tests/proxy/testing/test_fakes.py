@@ -25,6 +25,11 @@ def test_a_plugin_is_made_as_the_proxy_makes_it() -> None:
     assert (plugin.services.name, plugin.services.clock.now) == ("shadow-2", 5.0)
 
 
+def test_every_invalid_option_is_a_line() -> None:
+    with pytest.raises(ValueError, match=r"^invalid options of Shadow:\ntopic: .* string\nother: .*$"):
+        build(Shadow, topic=7, other="x")
+
+
 def test_what_its_services_did_can_be_looked_at(tmp_path: Path) -> None:
     (file := tmp_path / "table").write_text("2")
     worker = FakeWorker()

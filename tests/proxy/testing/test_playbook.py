@@ -5,12 +5,22 @@ from __future__ import annotations
 import pytest
 
 from proxy.core.commands import PauseClient, ResumeClient
-from proxy.core.context import Context
-from proxy.core.decisions import Call, Decision, Reply, Steps
+from proxy.core.context import Connection, Context
+from proxy.core.decisions import Alone, Ask, Call, Decision, Reply, Steps
 from proxy.core.decorators import on_request
 from proxy.core.plugin import Plugin
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from proxy.testing import ANY, BrokerCloses, ClientCloses, Close, FromBroker, FromClient, Playbook, ToBroker, ToClient
+from proxy.testing import (
+    ANY,
+    BrokerCloses,
+    ClientCloses,
+    Close,
+    FromBroker,
+    FromClient,
+    Playbook,
+    ToBroker,
+    ToClient,
+)
 from tests.proxy.core.frames import heartbeat, heartbeat_answer, metadata
 
 
@@ -88,3 +98,19 @@ def test_a_side_that_leaves_is_an_event_too() -> None:
         << ToClient(heartbeat_answer(1))
         << Close()
     )
+
+
+class Asking(Plugin):
+    """Asks the broker before the client does."""
+
+    def connected(self, connection: Connection) -> Steps:
+        yield Alone()
+        yield Ask(HeartbeatRequest(group_id="g", generation_id=1, member_id="m"), 4)
+        connection.gate.leave()
+        return None
+
+
+def test_what_a_plugin_does_when_a_client_connects_comes_before_the_commands_for_the_first_event() -> None:
+    book = Playbook(Asking()) >> FromClient(heartbeat(1))
+    with pytest.raises(AssertionError, match="!! ToBroker Heartbeat v4"):
+        assert book
