@@ -28,7 +28,7 @@ from proxy.protocol.header import LONGEST_OF_RESPONSE, ResponseHeader
 from proxy.protocol.schema import Request, Response
 from proxy.protocol.slices import FEW, LIGHT
 from proxy.protocol.tail import ends_in_tags
-from proxy.protocol.tally import element_counter
+from proxy.protocol.tally import ElementCount, element_counter
 
 CORRELATION_ID = RESPONSE_HEAD.size - SIZE.size  # bytes
 NO_OBSERVERS = Observers()
@@ -138,9 +138,18 @@ class FilterChain:
         if len(frame) > LIGHT:
             return None
         try:
-            return element_counter(cls, self.version)(frame, body, FEW)
+            count = self._response_elements if cls is self.api.response else self._request_elements
+            return count(frame, body, FEW)
         except BAD_BYTES:
             return 0  # reading it says what is wrong, and no handler looks at it
+
+    @cached_property
+    def _request_elements(self) -> ElementCount:
+        return element_counter(self.api.request, self.version)  # a request is read whole where it is refused
+
+    @cached_property
+    def _response_elements(self) -> ElementCount:
+        return element_counter(self.api.response, self.version, self.response.names if self.response else None)
 
     def ends_bare(self, data: memoryview, start: int, stop: int) -> bool:
         """Has the response from `start` to `stop` no tagged fields of its own? Most of Produce and Fetch have none.

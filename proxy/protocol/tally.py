@@ -102,15 +102,20 @@ def traffic(request: type[Request], response: type[Response], version: int) -> T
 
 
 @cache
-def element_counter(cls: type[Message], version: int) -> ElementCount:
+def element_counter(cls: type[Message], version: int, names: frozenset[str] | None = None) -> ElementCount:
     """A function `(data, start, most)`: how many elements the arrays have in the message that begins at `start`.
 
-    `slices.py` says how elements are counted. None: there are more than `most`, or it is not known (tagged fields
-    were found, or the C code is not compiled). If the bytes end too early, the function raises one of codec.BAD_BYTES.
+    Those behind the last of the top-level fields `names` are left out: a picker does not go over them. `slices.py` says
+    how elements are counted. None: there are more than `most`, or it is not known (tagged fields were found, or the C
+    code is not compiled). If the bytes end too early, the function raises one of codec.BAD_BYTES.
     """
     if compiled is None:
         return _not_counted
-    return compiled.Layout(program(_struct(laid_out(cls, version)[0]))).elements
+    layout, _ = laid_out(cls, version)
+    if names is not None and not any(step.field.name in names for step in layout.tags):
+        last = max((at for at, step in enumerate(layout.steps, 1) if step.field.name in names), default=0)
+        layout = layout._replace(flexible=False, steps=layout.steps[:last])
+    return compiled.Layout(program(_struct(layout))).elements
 
 
 def _not_counted(message: Buffer, start: int, most: int) -> None:

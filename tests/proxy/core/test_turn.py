@@ -17,8 +17,18 @@ from proxy.core.turn import ENOUGH, HANDLED, UNANSWERED, Turn, WaitingLanes
 from proxy.core.waiting import WaitingTasks
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
-from proxy.protocol.slices import FEW, LARGE, LARGE_REQUEST
-from proxy.testing import ClientCloses, FromClient, Playbook, Time, connection, from_broker, from_client
+from proxy.protocol.slices import FEW, LARGE, LARGE_REQUEST, LIGHT
+from proxy.protocol.tally import compiled
+from proxy.testing import (
+    ClientCloses,
+    FromBroker,
+    FromClient,
+    Playbook,
+    Time,
+    connection,
+    from_broker,
+    from_client,
+)
 from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, metadata, produce
 from tests.proxy.core.lending import with_turns
 
@@ -327,6 +337,28 @@ def test_more_elements_of_an_answer_than_the_limit_end_the_connection() -> None:
     assert [type(command) for command in done if not isinstance(command, ToClient)][-1] is Close
     assert counters.too_many_elements == 1
     assert not sent(done, ToClient)
+
+
+def test_an_answer_of_which_only_little_is_wanted_is_read_at_once() -> None:
+    topics = [MetadataResponse.Topic(error_code=0, name=f"t-{n}", is_internal=False, partitions=[]) for n in range(900)]
+    answer = answering(MetadataResponse(brokers=[], controller_id=1, topics=topics), 1, 9)
+    read = []
+
+    class Looking(Plugin):
+        @on_response(MetadataResponse, fields="brokers")
+        def metadata(self, ctx: Context, response: MetadataResponse) -> None:
+            read.append(ctx.is_large)
+
+    assert LARGE < len(answer) < LIGHT
+    request = asking(MetadataRequest(topics=None), 1, 9)
+    assert (
+        Playbook(Looking(), byte_by_byte=False)
+        >> FromClient(request)
+        << ToBroker(request)
+        >> FromBroker(answer)
+        << ToClient(answer)
+    )
+    assert read == [compiled is None]
 
 
 def test_a_large_answer_to_a_question_of_ours_is_read_in_slices() -> None:

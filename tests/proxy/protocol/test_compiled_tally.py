@@ -16,7 +16,7 @@ from proxy.protocol.codec import BAD_BYTES, encode, slice_decode
 from proxy.protocol.fiber import at_once
 from proxy.protocol.frame import REQUEST_HEAD
 from proxy.protocol.header import response_frame
-from proxy.protocol.messages.metadata import MetadataRequest
+from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.messages.produce import ProduceRequest, ProduceResponse
 from proxy.protocol.problem import TooManyElementsError
 from proxy.protocol.records import Record, write_batch
@@ -50,6 +50,18 @@ def test_messages_with_tagged_fields_or_more_elements_than_asked_for_are_not_cou
     assert [counter(encode(request, 12), 0, most) for most in (8, 9)] == [None, 9]
     request.unknown_tags = ((77, b"x"),)
     assert counter(encode(request, 12), 0, 9) is None
+
+
+def test_elements_behind_the_last_field_that_is_wanted_do_not_count() -> None:
+    topics = [MetadataResponse.Topic(error_code=0, name="t", is_internal=False, partitions=[]) for _ in range(9)]
+    brokers = [MetadataResponse.Broker(node_id=node_id, host="h", port=9092) for node_id in range(3)]
+    body = encode(MetadataResponse(brokers=brokers, cluster_id="c", controller_id=1, topics=topics), 12)
+
+    def counted(*names: str) -> int | None:
+        return element_counter(MetadataResponse, 12, frozenset(names))(body, 0, PLENTY)
+
+    assert [counted(), counted("brokers"), counted("brokers", "cluster_id"), counted("topics")] == [0, 3, 3, 12]
+    assert counted("error_code") == 0  # this version has no such field
 
 
 def test_what_ends_too_early_cannot_be_counted() -> None:
