@@ -102,7 +102,7 @@ class Splitter:
         self._reader: Reader | None = None
         self._left = 0  # bytes of the reader's frame that are to come
         self._gathered: bytearray | None = None
-        self._given_back = b""
+        self._given_back: memoryview | None = None
         self.held: bytearray | None = None  # bytes that wait for resume(); nothing more should be fed until then
         self.problem: ProtocolError | None = None  # why the stream ended: it is not Kafka
 
@@ -123,7 +123,7 @@ class Splitter:
         """How many bytes wait in here: a frame that a reader wants whole, or the bytes after a `HOLD`."""
         if self._calm:
             return 0
-        return len(self._carry) + len(self._gathered or b"") + len(self._given_back) + len(self.held or b"")
+        return len(self._carry) + len(self._gathered or b"") + len(self._given_back or b"") + len(self.held or b"")
 
     def switch(self, head: Struct, meet: Meet) -> None:
         """From now on frames begin with this head. Call only between two calls of `feed`; if `held` then, resume."""
@@ -139,12 +139,12 @@ class Splitter:
     def close(self) -> None:
         """Nothing more will be fed: let go of the bytes and the readers."""
         self._meet = _nobody
-        self._reader, self._gathered, self.held, self._carry, self._given_back = None, None, None, b"", b""
+        self._reader, self._gathered, self.held, self._carry, self._given_back = None, None, None, b"", None
         self._passing, self._calm = 0, True
 
     def give_back(self, frame: memoryview) -> None:
-        """Have a frame met again, after resume(). Called by its reader, which returns HOLD then."""
-        self._given_back = frame.tobytes()
+        """Have a frame that was assembled met again, after resume(). Called by its reader, which returns HOLD then."""
+        self._given_back = frame
 
     def limit(self, longest: int) -> None:
         """Frames may have so many bytes, from the next call of `feed` on."""
@@ -152,14 +152,14 @@ class Splitter:
 
     def resume(self, instead: Sequence[Buffer] = ()) -> list[Buffer]:
         """Go on after a HOLD; `instead` is the outcome of the frame that waited."""
+        frame, self._given_back = self._given_back, None
         held, self.held = self.held, None
-        if self._given_back:
-            held, self._given_back = bytearray(self._given_back) + (held or b""), b""
-        if not held:
-            return list(instead)
-        data = memoryview(held)
-        spans = self.feed(data)
-        return [*instead, data] if spans is None else [*instead, *spans]
+        out = list(instead)
+        for data in (frame, memoryview(held) if held else None):
+            if data is not None:
+                spans = self.feed(data)
+                out += [data] if spans is None else spans
+        return out
 
     def feed(self, data: memoryview) -> list[Buffer] | None:
         """Take the next bytes of the stream. Returns the bytes that leave now, or None for all of `data` as it came."""
