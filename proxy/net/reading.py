@@ -12,7 +12,8 @@ Rules:
   is a turn: with 20 sides that have much to read, turns of 2 ms kept a small request waiting for 100 ms.
 * A side that has much is read in larger portions: after each, little of Python is left in the processor's caches, so
   one read of 1 MiB costs less than four of 256 KiB. Portions stay small where more than 8 sides are ready, and where
-  the peer was stalled before, since what it does not take has to be kept.
+  the peer was stalled before, since what it does not take has to be kept. Where more than 64 are ready they are very
+  small: 300 clients that sent 999 small requests each at the same moment kept others waiting for 200 ms.
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ import time
 from proxy.net.backlog import BUFFER
 from proxy.net.conversation import Conversation
 from proxy.net.read_buffer import SMALL
-from proxy.net.side import PORTION, Side
+from proxy.net.side import LEAST, PORTION, Side
 
 ROUNDS = 6  # full reads of one side before other sides have their turn
 SHORT = 0.0005  # seconds: a shorter turn is a single read
 FEW = 0.00025  # seconds: turns are shorter where more than 8 sides are ready
+MANY = 0.00003  # seconds: they are shorter where more than 64 are
 
 
 def read(conversation: Conversation, side: Side) -> None:
@@ -70,7 +72,7 @@ def read(conversation: Conversation, side: Side) -> None:
             side.readable = False
             return
         turn = conversation.shared.turn
-        side.portion = BUFFER if turn >= FEW and not peer.stalls else PORTION
+        side.portion = BUFFER if turn >= FEW and not peer.stalls else PORTION if turn >= MANY else LEAST
         if turn < SHORT:
             break
         now = time.perf_counter()

@@ -29,7 +29,7 @@ from proxy.net.conversation import Conversation
 from proxy.net.outgoing import AT_ONCE
 from proxy.net.reactor import GOODBYES, Reactor
 from proxy.net.reading import goodbye, read
-from proxy.net.side import PORTION, Side
+from proxy.net.side import LEAST, PORTION, Side
 from proxy.protocol.frame import SIZE
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
@@ -82,9 +82,10 @@ class World:
         self.over.append(reason)
         self.changed.set()
 
-    def link(self, *plugins: Plugin, **options: int) -> tuple[trio.SocketStream, trio.SocketStream]:
-        """The client's and the broker's end of a new link."""
+    def link(self, *plugins: Plugin, early: bytes = b"", **options: int) -> tuple[trio.SocketStream, trio.SocketStream]:
+        """The client's and the broker's end of a new link; the client has sent some bytes already."""
         client, ours = pair(**options)
+        client.sendall(early)
         broker, upstream = pair(**options)
         self.reactor.adopt(ours, upstream, Link(connection(), Filters(plugins)))
         self.ends += stream(client), stream(broker)
@@ -196,7 +197,10 @@ async def test_large_frames_pass_whole(buffers: int) -> None:
             assert await receive(broker, len(BIG)) == BIG
 
 
-@pytest.mark.parametrize(("turn", "stalls", "portion"), [(1.0, 0, BUFFER), (0.0001, 0, PORTION), (1.0, 1, PORTION)])
+@pytest.mark.parametrize(
+    ("turn", "stalls", "portion"),
+    [(1.0, 0, BUFFER), (0.0001, 0, PORTION), (1.0, 1, PORTION), (0.00002, 0, LEAST), (0.00002, 1, LEAST)],
+)
 async def test_a_side_that_has_much_is_read_in_larger_portions_unless_many_have_or_its_peer_was_stalled(
     turn: float, stalls: int, portion: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -218,6 +222,23 @@ async def test_a_side_that_has_much_is_read_in_larger_portions_unless_many_have_
         monkeypatch.setattr(client, "receive", receive)
         read(conversation, client)
         assert client.portion == portion
+
+
+async def test_where_very_many_are_ready_little_is_read_of_each_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = produce(1, acks=1, records=b"r" * LEAST)
+    read_at_once: list[int] = []
+
+    def noted(conversation: Conversation, side: Side) -> None:
+        if side.is_client:
+            read_at_once.append(side.portion)
+        read(conversation, side)
+
+    monkeypatch.setattr("proxy.net.reactor.read", noted)
+    async with world() as here:
+        links = [here.link(early=frame) for _ in range(70)]
+        for _, broker in links:
+            assert await receive(broker, len(frame)) == frame
+    assert set(read_at_once[:70]) == {LEAST}
 
 
 async def test_for_a_client_that_is_gone_no_work_goes_on_that_has_to_wait_for_its_turn(
