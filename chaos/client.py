@@ -101,13 +101,13 @@ class AdminClient:
     """Speaks to the admin API at `url`. `seconds`: the timeout of an answer, without the time of `wait`."""
 
     def __init__(self, url: str, token: str | None = None, seconds: float = 60.0) -> None:
+        if "@" in url:  # what stands before it is not repeated, since it may be a password
+            raise AdminError("the URL of an admin side has no user or password; give a token instead")
         try:
             parts = urlsplit(url)
             is_url = parts.scheme in ("http", "https") and parts.hostname is not None and parts.port != 0
         except ValueError:  # an invalid port or IPv6 address
             is_url = False
-        if "@" in url:  # what stands before it is not repeated, since it may be a password
-            raise AdminError("the URL of an admin side has no user or password; give a token instead")
         if not is_url:
             raise AdminError(f'"{url}" is no URL of an admin side; write e.g. "http://127.0.0.1:9190"')
         if token is not None and not (token.isascii() and token.isprintable()):

@@ -43,7 +43,7 @@ class CountedChain:
 
 def counted_chain(chain: FilterChain, counting: RequestCounting | None) -> CountedChain | None:
     """The chain of requests that `counting` counts; None: they are read."""
-    told = chain.for_unread or chain
+    told = chain.after_fast_path or chain
     if counting is None or chain.observers.holders or not _is_countable(chain, told):
         return None
     return CountedChain(counting, chain, told)

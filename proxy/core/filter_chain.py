@@ -83,7 +83,8 @@ class FilterChain:
         none_needed = self.fast_path and all(
             handler.unneeded_after in fast_paths for handler in answering if handler.needed
         )
-        self.for_unread = unread if none_needed else None  # for answers to requests that passed unread, if another
+        # The chain for answers to requests that the fast path let pass, if it is another.
+        self.after_fast_path = unread if none_needed else None
         self.tail_only = (
             response is not None and response.names is not None and ends_in_tags(api.response, response.names)
         )

@@ -126,7 +126,7 @@ class RequestLane(Lane):
             own = ctx.without(wanted.noted) if wanted.noted else ctx
             begins = chain.fast_path.learn(own, wanted.frame, wanted.body)
             if begins is not None and not chain.observers and chain.shown is None:
-                self._heads.remember(chain, wanted.frame, begins, chain.for_unread or chain, own.as_sample())
+                self._heads.remember(chain, wanted.frame, begins, chain.after_fast_path or chain, own.as_sample())
 
     def _is_in_force(self, chain: FilterChain) -> bool:
         """Is the next request handled like this? Otherwise nothing may be learned for it from one that began before."""

@@ -171,7 +171,7 @@ class Requests(RequestLane):
         self._outcomes.show_at_once(ctx, shown.observers if topics is None else shown.told, message)
         if chain.observers:
             self._outcomes.sent(ctx)
-        self._sent(chain.for_unread or chain, head[2], ctx, acks)
+        self._sent(chain.after_fast_path or chain, head[2], ctx, acks)
         return True
 
     def _passes(self, chain: FilterChain, head: Head, frame: memoryview, size: int, ctx: Context | None = None) -> bool:
@@ -185,7 +185,7 @@ class Requests(RequestLane):
             ctx = self._begin(chain, head, size, sample)
         if ctx is not None:
             self._outcomes.sent(ctx)
-        self._slots.append((head[2], chain.for_unread or chain, sample if ctx is None else ctx))
+        self._slots.append((head[2], chain.after_fast_path or chain, sample if ctx is None else ctx))
         return True
 
     def read(self, frame: memoryview, last: bool) -> Sequence[Buffer] | None:

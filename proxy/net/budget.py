@@ -104,7 +104,7 @@ class Budget:
         """Look at regular intervals, until cancelled."""
         while True:
             spent, began = 0.0, time.perf_counter()
-            for _ in self._looking():
+            for _ in self.look():
                 spent += time.perf_counter() - began
                 await trio.lowlevel.checkpoint()
                 began = time.perf_counter()
@@ -113,12 +113,7 @@ class Budget:
                 await self._look_soon.wait()
             self._look_soon = trio.Event()
 
-    def look(self) -> None:
-        """Look at all connections at once, and act on the rules."""
-        for _ in self._looking():
-            pass
-
-    def _looking(self) -> Iterator[None]:
+    def look(self) -> Iterator[None]:
         """Look at all connections, and act on the rules. After each `yield`, connections may have come and gone."""
         yield from self._counting()
         if self.held > self._enough:

@@ -41,7 +41,7 @@ class OwnConnection:
         self.endpoint = endpoint
         self.until = until
         self._stream = stream
-        self.newest: Mapping[int, int] = {}  # the versions of the broker's APIs
+        self.newest: Mapping[int, int] = {}  # by API: the newest version that the broker has
 
     @staticmethod
     async def begun(upstream: Upstream, endpoint: Endpoint) -> OwnConnection:

@@ -181,7 +181,7 @@ async def test_a_chunk_that_is_too_much_has_no_others_looked_at_before_others_ru
     holder, other = Holder(among, 101 * MIB), Holder(among, MIB)
     budget.kept(holder)
     assert (holder.paused, holder.reason, budget.held) == (True, None, 101 * MIB)
-    budget.look()
+    list(budget.look())
     assert holder.reason
     assert not other.paused
 
@@ -190,13 +190,13 @@ async def test_what_came_and_went_between_two_looks_is_given_back_too(among: set
     given_back: list[None] = []
     budget = Budget(100 * MIB, among, lambda: given_back.append(None))
     holder = Holder(among)
-    budget.look()
+    list(budget.look())
     holder.held = 40 * MIB
     budget.kept(holder)
     among.remove(holder)
     budget.forget(holder)
     for _ in range(2):
-        budget.look()
+        list(budget.look())
     assert len(given_back) == 1
 
 
@@ -207,14 +207,14 @@ async def test_memory_is_given_back_twice_more_when_what_others_kept_of_it_is_id
     budget = Budget(100 * MIB, among, lambda: given_back.append(None))
     holder = Holder(among)
     holder.held = 40 * MIB
-    budget.look()
+    list(budget.look())
     holder.held = 0
-    budget.look()
+    list(budget.look())
     assert len(given_back) == 1
     found = []
     for _ in range(6):
         await trio.sleep(1.0)
-        budget.look()
+        list(budget.look())
         found.append(len(given_back))
     assert SETTLED == (1.0, 4.0)
     assert found == [2, 2, 2, 3, 3, 3]
@@ -228,7 +228,7 @@ async def test_memory_is_given_back_after_much_was_freed_that_is_not_counted(
     found = []
     for freed in (3, 3, 3, 0, 0, 0):
         budget.freed(freed * MIB)
-        budget.look()
+        list(budget.look())
         found.append(len(given_back))
         await trio.sleep(1.0)
     assert found == [0, 0, 1, 1, 1, 2]
@@ -285,7 +285,7 @@ class Waiting(Plugin):
 async def held(here: World, at_least: int) -> int:
     """What is held, once it is so much."""
     while True:
-        here.reactor.budget.look()
+        list(here.reactor.budget.look())
         if here.reactor.budget.held >= at_least:
             return here.reactor.budget.held
         await trio.sleep(0.01)
@@ -361,7 +361,7 @@ async def test_one_that_was_not_read_goes_on_when_there_is_room_though_nothing_c
         await client.send_all(frame[7 * MIB :][:1000])  # it waits in the socket
         await trio.testing.wait_all_tasks_blocked(0.05)
         here.reactor.budget.apply(128 * MIB)
-        here.reactor.budget.look()
+        list(here.reactor.budget.look())
         with trio.fail_after(10):
             await held(here, 7 * MIB + 1000)
 
@@ -378,6 +378,6 @@ async def test_connections_that_assemble_much_leave_room_for_others() -> None:
             modest, broker = here.link(Waiting())
             await modest.send_all(heartbeat(1))
             assert await receive(broker, len(heartbeat(1))) == heartbeat(1)
-            here.reactor.budget.look()
+            list(here.reactor.budget.look())
             assert here.reactor.budget.held <= 32 * MIB
             nursery.cancel_scope.cancel()
