@@ -61,10 +61,10 @@ class Address(Plugin):
         """Replace every broker's address in a response."""
         if isinstance(response, DescribeQuorumResponse):
             return self._hide_quorum(ctx.topology, response)
-        changed = 0
+        changed, topology = 0, ctx.topology
         told: dict[int, Endpoint] = {}
         for struct in turns(holders(response, Meaning.HOST)):
-            changed += replace(ctx.topology, struct, told)
+            changed += replace(topology, struct, told)
             if len(told) > ENDLESS:
                 return Disconnect(f"the broker names more than {ENDLESS:,} brokers in one answer")
         return Forward(response) if changed else None

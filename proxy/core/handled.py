@@ -24,7 +24,7 @@ from proxy.core.readers import Wanted
 from proxy.core.steps import HandlerError
 from proxy.core.verdict import Verdict, withheld
 from proxy.protocol.fiber import at_once
-from proxy.protocol.frame import SIZE, Buffer
+from proxy.protocol.frame import Buffer
 from proxy.protocol.header import framed
 from proxy.protocol.problem import ProtocolError, TooManyElementsError
 from proxy.protocol.schema import Message
@@ -69,23 +69,26 @@ class Handling:
         self._outbox.emit(HandlerFailed(error.handler, ctx.api, ctx.version, error.cause, error.at))
         return f"{error} failed on a {ctx.api.name} {self.kind}"
 
-    def _read(self, interest: Interest, wanted: Wanted) -> Sliced[Message]:
+    def _read(self, interest: Interest, wanted: Wanted) -> Message:
         """The message, as far as it is wanted. Raises ProtocolError."""
-        if wanted.ctx.is_large:
-            yield
-            wanted.is_read = True
-            message = yield from interest.slice_read(wanted.frame, wanted.body, self._elements)
-            wanted.elements = message.elements
-            return message
         message = wanted.message = interest.read(bytes(wanted.frame[wanted.body :]))
         return message
 
-    def _write(self, interest: Interest, wanted: Wanted, message: Message) -> Sliced[Sequence[Buffer]]:
+    def _slice_read(self, interest: Interest, wanted: Wanted) -> Sliced[Message]:
+        """The same for a large frame, in slices."""
+        yield
+        wanted.is_read = True
+        message = yield from interest.slice_read(wanted.frame, wanted.body, self._elements)
+        wanted.elements = message.elements
+        return message
+
+    def _write(self, interest: Interest, wanted: Wanted, message: Message) -> Sequence[Buffer]:
         """The frame for this message, under the header that came. Raises ProtocolError."""
-        if wanted.ctx.is_large:
-            return framed(wanted.header, (yield from interest.slice_write(message)))
-        body = interest.write(message)
-        return [SIZE.pack(len(wanted.header) + len(body)) + wanted.header + body]
+        return framed(wanted.header, [interest.write(message)])
+
+    def _slice_write(self, interest: Interest, wanted: Wanted, message: Message) -> Sliced[Sequence[Buffer]]:
+        """The same for a large frame, in slices."""
+        return framed(wanted.header, (yield from interest.slice_write(message)))
 
     def _paced(self, wanted: Wanted, work: Sliced[T]) -> Sliced[T]:
         """Do this work, in slices if the frame is large."""

@@ -61,7 +61,8 @@ class HandledRequests(Handling):
         interest = wanted.chain.shown if wanted.passes else wanted.chain.request
         assert interest is not None
         try:
-            message = yield from self._read(interest, wanted)
+            is_large = wanted.ctx.is_large
+            message = (yield from self._slice_read(interest, wanted)) if is_large else self._read(interest, wanted)
         except ProtocolError as error:
             return (yield from self._judge_unread(wanted, detached(error)))
         if interest.observers:
@@ -115,8 +116,8 @@ class HandledRequests(Handling):
         if (acks == 0) is not (wanted.acks == 0):
             raise HandlerError("Forward", ValueError("whether a Produce request has an answer cannot be changed"))
         if version is None or version == chain.version:
-            version = None
-            pieces = yield from self._write(chain.request, wanted, forward.message)
+            version, way = None, (chain.request, wanted, forward.message)
+            pieces = (yield from self._slice_write(*way)) if wanted.ctx.is_large else self._write(*way)
         else:
             pieces = yield from self._paced(wanted, request_in(version, forward.message, wanted, self._elements))
         return Verdict(pieces, ends=forward.end, version=version, copies=forward.copies)

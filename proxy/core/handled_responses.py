@@ -54,15 +54,17 @@ class HandledResponses(Handling):
 
     def _read_answer(self, wanted: Wanted) -> Sliced[Message]:
         if wanted.version is not None:
-            return self._paced(wanted, read_answer(wanted.version, wanted, self._elements))
-        assert wanted.chain.response is not None
-        return self._read(wanted.chain.response, wanted)
+            return (yield from self._paced(wanted, read_answer(wanted.version, wanted, self._elements)))
+        interest = wanted.chain.response
+        assert interest is not None
+        return (yield from self._slice_read(interest, wanted)) if wanted.ctx.is_large else self._read(interest, wanted)
 
     def _write_answer(self, message: Message, wanted: Wanted) -> Sliced[Sequence[Buffer]]:
         if wanted.version is not None:
-            return self._paced(wanted, answer_to_client(message, wanted))
+            return (yield from self._paced(wanted, answer_to_client(message, wanted)))
         assert wanted.chain.response is not None
-        return self._write(wanted.chain.response, wanted, message)
+        way = wanted.chain.response, wanted, message
+        return (yield from self._slice_write(*way)) if wanted.ctx.is_large else self._write(*way)
 
     def _carry_out(self, decided: Decided, message: Message, wanted: Wanted) -> VerdictSteps:
         """Write what is sent. Raises HandlerError, and ProtocolError for a message that cannot be written."""
@@ -79,7 +81,7 @@ class HandledResponses(Handling):
         leaving = None
         if manners:
             verdict, leaving = self._leaving(verdict, manners, wanted)
-        if interest is not None and (leaving is None or leaving.is_intact):
+        if interest is not None and interest.observers and (leaving is None or leaving.is_intact):
             yield from self._outcomes.show(wanted.ctx, interest.observers, message)
         if wanted.chain.observers.holders:
             yield from self._before(verdict, wanted)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 from types import GeneratorType
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from proxy.core.context import Context
 from proxy.core.decisions import Cut, Decision, Disconnect, Drip, Forward, Raw, Reply, Step
@@ -114,7 +114,8 @@ def _decide(handler: Handler, ctx: Context, message: Message) -> Generator[Step,
     if problem is not None:
         raise HandlerError(handler, TypeError(problem))
     ctx.decide(handler.name, type(decision).__name__)
-    return cast(Decision, decision)
+    decided: Decision = decision
+    return decided
 
 
 def _problem(decision: object, ctx: Context, message: Message) -> str | None:

@@ -37,6 +37,7 @@ class Responses(ResponseLane):
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts, RESPONSE_HEAD, self.meet)
+        self._large = True  # may the frame that is to be read have many elements?
         self._answered = 0.0  # when the answer began that is being assembled for counting
 
     def meet(self, head: tuple[int, int], data: memoryview, pos: int) -> Reader | None:
@@ -93,7 +94,7 @@ class Responses(ResponseLane):
         is_small = few is not None or (is_whole and stop - pos <= LARGE)
         if is_small and type(chain) is FilterChain and self._shows(chain, number, ctx, data[pos:stop]):
             return None
-        self._met = chain, number, ctx, stop > len(data)
+        self._met, self._large = (chain, number, ctx, not is_whole), few is None
         return self
 
     def _shows(self, chain: FilterChain, number: int, ctx: Context | None, frame: memoryview) -> bool:
@@ -180,7 +181,7 @@ class Responses(ResponseLane):
             error = ProtocolError("ends within its header", fault=Fault.BROKER, api=chain.api.name)
             return self._undecodable(chain, ctx, error)
         wanted = Wanted(chain, ctx, frame, body, version=version)
-        wanted.is_large = len(frame) > LARGE and (
-            version is not None or chain.few(chain.api.response, frame, body) is None
-        )
+        if was_cut and version is None:
+            self._large = chain.few(chain.api.response, frame, body) is None
+        wanted.is_large = self._large and len(frame) > LARGE
         return self._handle(wanted, was_cut, self._handled.handle(wanted))

@@ -60,8 +60,12 @@ def turn() -> None:
             fiber.stop()
 
 
-def turns(elements: Iterable[T]) -> Iterator[T]:
-    """These elements, with a `turn()` for each."""
+def turns(elements: Iterable[T]) -> Iterable[T]:
+    """These elements, with a `turn()` for each if they are asked for in a fiber."""
+    return _turns(elements) if type(getcurrent()) is _Fiber else elements
+
+
+def _turns(elements: Iterable[T]) -> Iterator[T]:
     for element in elements:
         turn()
         yield element

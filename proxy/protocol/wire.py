@@ -34,6 +34,8 @@ class Primitive(NamedTuple):
 class Meaning(Enum):
     """What a field stands for, whatever its name and API."""
 
+    __hash__ = object.__hash__  # meanings are keys of caches: that of an Enum is Python, and takes 0.3 us
+
     AUTHORIZED_OPERATIONS = auto()
     BROKER_ID = auto()
     CLIENT_HOST = auto()
