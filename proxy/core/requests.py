@@ -1,8 +1,10 @@
 """Requests: the lane from the client to the broker.
 
 Rules:
-* A request that no plugin wants is noted in flight and passes. A request that a plugin wants waits for its handlers,
-  and all requests behind it wait too: Kafka serves one request of a connection at a time.
+* A request that no plugin wants is noted in flight and passes. If observers are told of it and its header comes in
+  pieces, it waits until it is whole: they are told who sent it.
+* A request that a plugin wants waits for its handlers, and all requests behind it wait too: Kafka serves one request of
+  a connection at a time.
 * A request of another client id than those in flight waits for their answers.
 * After much work in small requests the other connections have their turn.
 """
@@ -83,8 +85,11 @@ class Requests(RequestLane):
 
     def _watch(self, chain: FilterChain, head: Head, frame: memoryview, size: int) -> Reader | None:
         """No plugin reads this request, but observers are told its outcome."""
-        self._heads.body(chain, frame)  # who sends it
+        who_is_known = self._heads.body(chain, frame) is not None
         ctx = self._begin(chain, head, size)
+        if not who_is_known and chain.api is not PRODUCE:
+            self._met = chain, head, ctx, len(frame) < size
+            return self  # observers would be told the client id of the request before
         self._outcomes.sent(ctx)
         if chain.api is PRODUCE:
             return self._look_for_acks(chain, head, ctx, frame)
@@ -189,7 +194,7 @@ class Requests(RequestLane):
         return True
 
     def read(self, frame: memoryview, last: bool) -> Sequence[Buffer] | None:
-        """Handle a whole request that a plugin wants."""
+        """Handle a whole request that a plugin wants, or whose header was cut."""
         met: tuple[FilterChain, Head, Context, bool] = self._met
         chain, head, ctx, was_cut = met
         self._met = None  # what handlers note in the context may be large
@@ -206,6 +211,10 @@ class Requests(RequestLane):
                 raise ProtocolError("ends too early", fault=Fault.CLIENT, api=chain.api.name, version=chain.version)
         except ProtocolError as error:
             return self._give_up(ctx, self._handled.undecodable(chain, error))
+        if chain.request is None:
+            self._outcomes.sent(ctx)
+            self._slots.append((head[2], chain, ctx))
+            return None
         wanted = Wanted(chain, ctx, frame, body, acks)
         wanted.is_large = len(frame) > LARGE_REQUEST and chain.few(chain.api.request, frame, body) is None
         if chain.shown is not None and (was_cut or wanted.is_large):

@@ -549,18 +549,22 @@ def test_the_header_of_a_client_is_kept_when_its_request_is_rewritten() -> None:
     assert decode(HeartbeatRequest, 4, bytes(command.data[15:])).group_id == "another, longer one"
 
 
-class Naming(Plugin):
-    """Notes what the client calls itself when a request is handled and when it has ended."""
+class NamingEnds(Plugin):
+    """Notes what the client calls itself when a request has ended."""
 
     def __init__(self) -> None:
         self.told: list[tuple[int, str | None]] = []
 
-    @on_request(HeartbeatRequest, fields="group_id")
-    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> None:
-        self.told.append((ctx.correlation_id, ctx.client_id))
-
     @on_outcome()
     def ended(self, ctx: Context, outcome: Outcome) -> None:
+        self.told.append((ctx.correlation_id, ctx.client_id))
+
+
+class Naming(NamingEnds):
+    """Notes it when a request is handled, too."""
+
+    @on_request(HeartbeatRequest, fields="group_id")
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> None:
         self.told.append((ctx.correlation_id, ctx.client_id))
 
 
@@ -590,10 +594,11 @@ def test_a_request_of_another_client_id_waits_for_the_answers_to_those_before_it
 
 @pytest.mark.parametrize("cut", range(1, len(named(2, "other")) + 1))
 @pytest.mark.parametrize("client_id", ["other", "apple", "app", None])
-def test_wherever_the_second_request_is_cut_each_is_told_once_with_its_own_client_id(
-    cut: int, client_id: str | None
+@pytest.mark.parametrize(("naming", "times"), [(Naming, 2), (NamingEnds, 1)])
+def test_wherever_the_second_request_is_cut_each_is_told_with_its_own_client_id(
+    cut: int, client_id: str | None, naming: type[NamingEnds], times: int
 ) -> None:
-    plugin, second, third = Naming(), named(2, client_id), named(3, "app")
+    plugin, second, third = naming(), named(2, client_id), named(3, "app")
     link = Link(connection(), Filters([plugin]))
     commands = from_client(link, named(1, "app") + second[:cut])
     commands += from_client(link, second[cut:] + third)
@@ -604,9 +609,9 @@ def test_wherever_the_second_request_is_cut_each_is_told_once_with_its_own_clien
         named(1, "app") + second + third
     )
     assert sorted(plugin.told, key=lambda one: one[0]) == [
-        *[(1, "app")] * 2,
-        *[(2, client_id)] * 2,
-        *[(3, "app")] * 2,
+        *[(1, "app")] * times,
+        *[(2, client_id)] * times,
+        *[(3, "app")] * times,
     ]
 
 
