@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from proxy.net.allocator import share_arena, use_malloc
+from proxy.net.allocator import tune_malloc, use_malloc
 
 if TYPE_CHECKING:
     from proxy.logs import Format
@@ -47,7 +47,7 @@ def command(file: str, form: Format, verbose: bool) -> None:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     if sys.argv[1:2] == ["run"]:  # this process is only the command, so it may execute itself again
         use_malloc()
-        share_arena()
+        tune_malloc()
     try:
         sys.exit(_run(file, form, verbose=verbose))
     finally:

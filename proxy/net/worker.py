@@ -21,7 +21,7 @@ import trio
 
 from proxy import logs
 from proxy.core.state import NoPluginError, NotTakenError, StateError
-from proxy.net.allocator import share_arena
+from proxy.net.allocator import tune_malloc
 from proxy.net.channel import BrokerOutbox, Learned, Lines, NonsenseError, Settings, read, receive_settings
 from proxy.net.gateway import Gateway
 from proxy.net.keeping import tell_files
@@ -177,7 +177,7 @@ class Changes:
 
 def main() -> int:
     """Run the worker. Returns the exit code."""
-    share_arena()
+    tune_malloc()
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the supervisor tells us what changed
     channel = socket.socket(fileno=int(sys.argv[1]))
     settings = receive_settings(channel)

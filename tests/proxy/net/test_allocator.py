@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Callable
 from itertools import pairwise
@@ -16,6 +17,23 @@ from tests.real.process import Program
 
 ARENA = 64 << 20  # bytes of addresses that the C library reserves for an arena of a thread
 T = TypeVar("T")
+# Messages grow side by side, after a large one was freed. Prints their size, and what the process takes for them, in KiB.
+GROWING = """\
+from pathlib import Path
+from proxy.net.allocator import tune_malloc
+
+def kib(name):
+    return next(int(line.split()[1]) for line in Path("/proc/self/status").open() if line.startswith(name))
+
+tune_malloc()
+large = bytearray(24 << 20)
+del large
+before, part, messages = kib("VmRSS"), bytes(64 << 10), [bytearray() for _ in range(20)]
+for _ in range(128):
+    for message in messages:
+        message += part
+print(20 * 8 << 10, kib("VmRSS") - before)
+"""
 LONG = 60.0  # seconds: processes start here, on a machine that has other things to do
 FILE = """\
 clusters:
@@ -72,6 +90,13 @@ def test_it_is_the_c_librarys_in_each_process(
 @pytest.mark.parametrize(("workers", "count"), [(1, 1), (2, 3)])
 def test_no_thread_has_an_arena_of_its_own(tmp_path: Path, workers: int, count: int) -> None:
     assert processes(tmp_path, workers, arenas) == [[]] * count
+
+
+def test_messages_that_grow_side_by_side_leave_no_holes() -> None:
+    command = [sys.executable, "-c", GROWING]
+    done = subprocess.run(command, env={CHOICE: "malloc"}, capture_output=True, text=True, check=True)
+    held, taken = map(int, done.stdout.split())
+    assert held <= taken < held * 1.15
 
 
 @pytest.mark.parametrize(("chosen", "expected"), [({CHOICE: "pymalloc"}, "pymalloc"), ({"PYTHONDEVMODE": "1"}, None)])
