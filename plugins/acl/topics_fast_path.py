@@ -20,12 +20,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plugins.acl.authorizer import Authorizer
-from plugins.acl.client_authorizer import ClientAuthorizer, size
+from plugins.acl.client_authorizer import ClientAuthorizer
 from plugins.acl.fetch import FetchHandlers
 from plugins.acl.produce import ProduceHandlers
 from proxy.plugin import Connection, Context, FetchRequest, ProduceRequest, Request
-from proxy.plugin.frames import BAD_BYTES, REQUEST_HEAD, nobody, rollcall, start_finder
-from proxy.plugin.schema import LONGEST_TOPIC
+from proxy.plugin.frames import BAD_BYTES, REQUEST_HEAD, KnownTopics, rollcall, start_finder
 
 HEAD = REQUEST_HEAD.size
 MOST = 10_000  # names that are known on one connection
@@ -49,7 +48,7 @@ FETCH_TOPICS = TopicsLayout(FetchRequest, "topics", "topic", whole=True)
 class TopicsSample:
     """A request that was read and passed, as a sample for others. `known` has the topics that may be used."""
 
-    __slots__ = ("_size", "_strangers", "api", "authorizer", "begins", "ctx", "edition", "known")
+    __slots__ = ("_strangers", "api", "authorizer", "begins", "ctx", "edition", "known")
 
     def __init__(self, kind: TopicsLayout, ctx: Context, authorizer: ClientAuthorizer, begins: bytes) -> None:
         self.api = ctx.api.key << 16 | ctx.version
@@ -60,31 +59,24 @@ class TopicsSample:
         self._strangers = rollcall(
             kind.request, ctx.version, kind.name, "topic_id", begins_at=kind.topics, whole=kind.whole
         )
-        self.known = nobody()
-        self._size = 0  # bytes that the names take
+        self.known = KnownTopics(MOST)
 
     @property
     def held(self) -> int:
         """Bytes that the names take, and what stands before them."""
-        return self._size + len(self.begins)
+        return self.known.held + len(self.begins)
 
     def strangers(self, frame: memoryview) -> list[bytes] | None:
         """The names and ids in this request that are not known. None: it is not like the sample, or cannot be told."""
         try:
-            return self._strangers(frame, HEAD, self.begins, self.known)
+            return self._strangers(frame, HEAD, self.begins, self.known.values)
         except BAD_BYTES:
             return None  # more bytes are to come, or the reader of the request reports the error
 
     def learn(self, frame: memoryview) -> None:
         """This request was read and passed: NEW of its names become known at most."""
         for name in (self.strangers(frame) or ())[:NEW]:
-            if len(self.known) >= MOST:
-                self.let_go()
-            before = len(self.known)
-            if len(name) <= LONGEST_TOPIC:
-                self.known.add(name)
-            if len(self.known) > before:
-                self._size += size(name)
+            self.known.add(name)
 
     def is_for(self, ctx: Context, authorizer: ClientAuthorizer, begins: bytes) -> bool:
         """Is it for requests that begin like this, by the rules that are in force?"""
@@ -94,7 +86,6 @@ class TopicsSample:
     def let_go(self) -> None:
         """Forget the names: requests are read once more."""
         self.known.clear()
-        self._size = 0
 
 
 class TopicsFastPath:

@@ -13,12 +13,10 @@ from typing import NamedTuple
 
 from plugins.faults.connection_faults import ConnectionFaults, UnmeantSession
 from proxy.plugin import FETCH, Context, FetchRequest
-from proxy.plugin.frames import BAD_BYTES, REQUEST_HEAD, TOPICS, nobody, rollcall, spans_finder, start_finder
-from proxy.plugin.schema import LONGEST_TOPIC
+from proxy.plugin.frames import BAD_BYTES, REQUEST_HEAD, TOPICS, KnownTopics, rollcall, spans_finder, start_finder
 
 HEAD = REQUEST_HEAD.size
 MOST = 1_000  # topics that are known on one connection
-ENTRY = 100  # bytes of an entry, beside its name
 EPOCH = 4  # bytes
 OPENS = bytes(EPOCH)  # the epoch of a request that opens a session
 NEGATIVE = b"\x80"  # the epoch of a request without a session begins with this byte or a higher one
@@ -81,7 +79,7 @@ class SameInSession:
 class UnmeantTopics(Unmeant):
     """A sample with topics that no fault is about: requests that begin like it pass if they name no others."""
 
-    __slots__ = ("_known", "_size", "_strangers", "begins")
+    __slots__ = ("_known", "_strangers", "begins")
 
     def __init__(self, ctx: Context, of: ConnectionFaults, begins: RequestBeginning) -> None:
         super().__init__(ctx, of, b"")  # `begins` has the header
@@ -89,28 +87,21 @@ class UnmeantTopics(Unmeant):
         array, name = TOPICS[request]
         self.begins = begins
         self._strangers = rollcall(request, ctx.version, name, "topic_id", begins_at=array, ends_at=array)
-        self._known = nobody()
-        self._size = 0
+        self._known = KnownTopics(MOST)
 
     @property
     def held(self) -> int:
         """Bytes that the names take."""
-        return self._size
+        return self._known.held
 
     def let_go(self) -> None:
         """Forget the names; requests about them are read again."""
         self._known.clear()
-        self._size = 0
 
     def know(self, topics: Iterable[str | bytes]) -> None:
         """Note topics, by name or id, that no fault is about."""
         for topic in topics:
-            name = topic.encode() if isinstance(topic, str) else topic
-            if len(self._known) >= MOST:
-                self.let_go()
-            if len(name) <= LONGEST_TOPIC:
-                self._known.add(name)
-                self._size += len(name) + ENTRY
+            self._known.add(topic.encode() if isinstance(topic, str) else topic)
 
     def are_all(self, frame: memoryview) -> bool:
         """Whether a request begins like the sample and names no other topics."""
@@ -118,7 +109,7 @@ class UnmeantTopics(Unmeant):
         if not begins or (session is not None and session is not self.of.session):
             return False
         try:
-            return self._strangers(frame[:LOOKED_AT], HEAD, begins, self._known) == []
+            return self._strangers(frame[:LOOKED_AT], HEAD, begins, self._known.values) == []
         except BAD_BYTES:
             return False  # more bytes are to come, or the reader of the request will report the error
 

@@ -2,7 +2,8 @@
 
 Rules:
 * A request that no plugin wants is noted in flight and passes. If observers are told of it and its header comes in
-  pieces, it waits until it is whole: they are told who sent it.
+  pieces, it waits until it is whole, since they are told who sent it. A Produce request may be too large to hold: it
+  waits until no other is in flight, and then passes.
 * A request that a plugin wants waits for its handlers, and all requests behind it wait too: Kafka serves one request of
   a connection at a time.
 * A request of another client id than those in flight waits for their answers.
@@ -86,15 +87,22 @@ class Requests(RequestLane):
     def _watch(self, chain: FilterChain, head: Head, frame: memoryview, size: int) -> Reader | None:
         """No plugin reads this request, but observers are told its outcome."""
         who_is_known = self._heads.body(chain, frame) is not None
+        if not who_is_known and chain.api is PRODUCE and self._slots:
+            return self._hold_again(chain, State.OTHER_CLIENT)
         ctx = self._begin(chain, head, size)
         if not who_is_known and chain.api is not PRODUCE:
             self._met = chain, head, ctx, len(frame) < size
             return self  # observers would be told the client id of the request before
-        self._outcomes.sent(ctx)
         if chain.api is PRODUCE:
+            self._outcomes.sent(ctx)
             return self._look_for_acks(chain, head, ctx, frame)
-        self._slots.append((head[2], chain, ctx))
+        self._send_unread(chain, ctx)
         return None
+
+    def _send_unread(self, chain: FilterChain, ctx: Context) -> None:
+        """A request that no plugin reads goes to the broker. Observers are told its outcome."""
+        self._outcomes.sent(ctx)
+        self._slots.append((ctx.correlation_id, chain, ctx))
 
     def _begin(self, chain: FilterChain, head: Head, size: int, sample: Context | None = None) -> Context:
         """The context of this request; `sample`: that of the request that it is like."""
@@ -125,7 +133,7 @@ class Requests(RequestLane):
         if is_small and body is not None and topics is None and self._shows(chain, head, frame, size, body):
             return None
         ctx = self._begin(chain, head, size)
-        self._met = chain, head, ctx, len(frame) < size
+        self._met, self._large = (chain, head, ctx, not is_whole), few is None
         return self
 
     def _hold_again(self, chain: FilterChain, state: State) -> Hold:
@@ -212,11 +220,12 @@ class Requests(RequestLane):
         except ProtocolError as error:
             return self._give_up(ctx, self._handled.undecodable(chain, error))
         if chain.request is None:
-            self._outcomes.sent(ctx)
-            self._slots.append((head[2], chain, ctx))
+            self._send_unread(chain, ctx)
             return None
         wanted = Wanted(chain, ctx, frame, body, acks)
-        wanted.is_large = len(frame) > LARGE_REQUEST and chain.few(chain.api.request, frame, body) is None
+        if was_cut:
+            self._large = chain.few(chain.api.request, frame, body) is None
+        wanted.is_large = self._large and len(frame) > LARGE_REQUEST
         if chain.shown is not None and (was_cut or wanted.is_large):
             sample = self._sample(chain, head, frame, len(frame))
             if sample is not None:

@@ -37,7 +37,6 @@ class Responses(ResponseLane):
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts, RESPONSE_HEAD, self.meet)
-        self._large = True  # may the frame that is to be read have many elements?
         self._answered = 0.0  # when the answer began that is being assembled for counting
 
     def meet(self, head: tuple[int, int], data: memoryview, pos: int) -> Reader | None:

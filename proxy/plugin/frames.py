@@ -9,6 +9,9 @@ from proxy.core.fast_path import (
     Beginning as Beginning,
     FastPath as FastPath,
 )
+from proxy.core.known_topics import (
+    KnownTopics as KnownTopics,
+)
 from proxy.core.request_topics import (
     TOPICS as TOPICS,
     RequestTopics as RequestTopics,
@@ -37,7 +40,6 @@ from proxy.protocol.records.write import (
     with_header as with_header,
 )
 from proxy.protocol.rollcall import (
-    nobody as nobody,
     rollcall as rollcall,
 )
 from proxy.protocol.slices import (

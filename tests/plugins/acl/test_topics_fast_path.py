@@ -146,7 +146,7 @@ def test_of_many_names_not_all_are_known(rules: Making, monkeypatch: pytest.Monk
     many = produce(9, *map(str, range(33)))
     known.read(many)
     assert not known.passes(many)
-    assert len(known.connection.samples[known.fast_path].known) <= 5
+    assert len(known.connection.samples[known.fast_path].known.values) <= 5
 
 
 def test_a_name_of_a_request_that_was_refused_is_not_known(rules: Making) -> None:

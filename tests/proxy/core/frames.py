@@ -43,11 +43,13 @@ def metadata_answer(number: int, host: str = "kafka-1", port: int = 9092) -> byt
     return answering(MetadataResponse(brokers=[broker], topics=[]), number)
 
 
-def produce(number: int, acks: int, records: bytes = b"r" * 30, version: int = 9) -> bytes:
+def produce(
+    number: int, acks: int, records: bytes = b"r" * 30, version: int = 9, client_id: str | None = "app"
+) -> bytes:
     """A Produce request for one partition."""
     partition = ProduceRequest.Topic.Partition(index=0, records=records)
     topic = ProduceRequest.Topic(name="orders", partition_data=[partition])
-    return asking(ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[topic]), number, version)
+    return asking(ProduceRequest(acks=acks, timeout_ms=1000, topic_data=[topic]), number, version, client_id)
 
 
 def produce_answer(number: int, version: int = 9) -> bytes:

@@ -615,6 +615,21 @@ def test_wherever_the_second_request_is_cut_each_is_told_with_its_own_client_id(
     ]
 
 
+@pytest.mark.parametrize("cut", range(1, len(produce(2, 1, client_id="other")) + 1))
+@pytest.mark.parametrize("client_id", ["other", "apple", "app", None])
+def test_so_is_a_produce_request_which_passes_in_pieces(cut: int, client_id: str | None) -> None:
+    plugin = NamingEnds()
+    frames = [produce(1, 1), produce(2, 1, client_id=client_id), produce(3, 1)]
+    link = Link(connection(), Filters([plugin]))
+    commands = from_client(link, frames[0] + frames[1][:cut])
+    commands += from_client(link, frames[1][cut:] + frames[2])
+    for number in (1, 2, 3):
+        commands += from_broker(link, produce_answer(number))
+        assert [one for one in commands if isinstance(one, ToClient)][-1] == ToClient(produce_answer(number))
+    assert b"".join(bytes(one.data) for one in commands if isinstance(one, ToBroker)) == b"".join(frames)
+    assert plugin.told == [(1, "app"), (2, client_id), (3, "app")]
+
+
 def test_nobody_waits_where_no_plugin_sees_who_asks() -> None:
     frames = named(1, "app") + named(2, "other")
     assert from_client(Link(connection(), Filters()), frames) == [ToBroker(frames)]

@@ -17,7 +17,7 @@ from tests.real.process import Program
 
 ARENA = 64 << 20  # bytes of addresses that the C library reserves for an arena of a thread
 T = TypeVar("T")
-# Messages grow side by side, after a large one was freed. Prints their size, and what the process takes for them, in KiB.
+# Messages grow side by side, after a large one was freed. Prints their size, and what the process takes for them: KiB.
 GROWING = """\
 from pathlib import Path
 from proxy.net.allocator import tune_malloc
