@@ -1,30 +1,25 @@
 """SASL terminated: the proxy authenticates clients itself, and brokers see nothing of it.
 
 Rules:
-* `core/sasl/authority.py` has the table of what may come when. Until a client is authenticated the gate is narrow, its
-  frames may be at most 512 KiB long, and its time is limited.
+* `sasl_session.py` says what may come when. A client's time to authenticate is limited.
 * What takes long to check takes steps. Meanwhile nothing more is taken from the client.
 * A refusal is delayed, the longer the more refusals the client's address has had.
-* When a client authenticates again, the mechanism and the principal must stay the same (KIP-368). It may not do so
-  twice within a second. After a session's lifetime only SASL requests are taken; any other closes the connection.
-* Only the end of the present session is waited for: a renewal ends the wait for that of the earlier one.
+* When a client authenticates again, the mechanism and the principal must stay the same (KIP-368).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from functools import partial
 from typing import Any
 
 from pydantic import ConfigDict, SkipValidation
 
+from plugins.sasl_session import SaslSession
 from proxy.plugin import (
-    API_VERSIONS,
     SASL_AUTHENTICATE,
     SASL_HANDSHAKE,
     ApiVersionsRequest,
     ApiVersionsResponse,
-    Authenticated,
     Connection,
     Context,
     Decision,
@@ -39,19 +34,16 @@ from proxy.plugin import (
     SaslHandshakeRequest,
     SaslHandshakeResponse,
     Services,
-    Signal,
     Sleep,
     Step,
     Steps,
     on_request,
     on_response,
-    refuse,
 )
-from proxy.plugin.frames import Buffer, Head, Reader
+from proxy.plugin.frames import Buffer
 from proxy.plugin.sasl import (
     AGREED,
     ALREADY_AUTHENTICATED,
-    LONGEST_TOKEN,
     TABLE,
     Accepted,
     Authority,
@@ -68,22 +60,6 @@ from proxy.plugin.sasl import (
 )
 
 Introduce = Callable[[Connection, str], Steps]  # of the principal; an answer other than None ends the connection
-
-BEFORE = (API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE)
-SOONEST = 1.0  # seconds between two re-authentications, as with a broker
-COMES = {API_VERSIONS.key: Comes.VERSIONS, SASL_HANDSHAKE.key: Comes.HANDSHAKE, SASL_AUTHENTICATE.key: Comes.TOKEN}
-
-
-class SaslSession:
-    """The state of one client's authentication. `number` counts how often it authenticated."""
-
-    def __init__(self) -> None:
-        self.state = SaslState.FRESH
-        self.mechanism = ""
-        self.exchange: Exchange | None = None
-        self.number = 0
-        self.renewed = Signal()  # released when the client authenticates again
-        self.rests = False  # it began to re-authenticate within the last second
 
 
 class SaslTerminated(Plugin):
@@ -105,9 +81,7 @@ class SaslTerminated(Plugin):
 
     def connected(self, connection: Connection) -> Steps:
         """Begin with a narrow gate: the client is not known yet."""
-        session = connection.notes[self._name] = SaslSession()
-        connection.gate.narrow(BEFORE, partial(self._strange, connection))
-        connection.gate.limit(LONGEST_TOKEN)
+        session = connection.notes[self._name] = SaslSession(connection)
         return self._hurry(session)
 
     def _hurry(self, session: SaslSession) -> Steps:
@@ -115,48 +89,19 @@ class SaslTerminated(Plugin):
         yield Sleep(patience)
         return None if session.number else Disconnect(f"not authenticated within {patience:g} s (limits.first_frame)")
 
-    def _strange(self, connection: Connection, head: Head) -> Reader | None:
-        """A request that has no filter chain now."""
+    def _session(self, connection: Connection) -> SaslSession:
         session: SaslSession = connection.notes[self._name]
-        comes = COMES.get(head[1] >> 16, Comes.OTHER)
-        do = TABLE[session.state][comes]
-        if comes is Comes.VERSIONS and do is Do.PASS:
-            return None  # a version that the proxy does not know: the answer says so
-        reason = "a request came before authentication"
-        if session.state is SaslState.OVER:
-            reason = "the session is over, and was not renewed"
-        if do is Do.ILLEGAL:
-            return connection.gate.refuse(head, ErrorCode.ILLEGAL_SASL_STATE, reason)
-        return connection.gate.end(reason, head)
-
-    def _check(self, ctx: Context, comes: Comes, request: ApiVersionsRequest | SaslHandshakeRequest) -> Decision:
-        """The refusal that the table has for this request; None if it may go on."""
-        session = self._session(ctx)
-        do = TABLE[session.state][comes]
-        if session.state is SaslState.LIMITED and session.rests and do is Do.AGREE:
-            do = Do.REFUSE
-        reason = f"{ctx.api.name} came out of turn"
-        if do is Do.CLOSE:
-            return Disconnect(reason)
-        if do in (Do.ILLEGAL, Do.REFUSE):
-            answer = refuse(ctx.api, ctx.version, request, ErrorCode.ILLEGAL_SASL_STATE)
-            assert answer is not None, "both have a place for an error"
-            return Reply(answer, end=reason if do is Do.ILLEGAL else None)
-        return None
-
-    def _session(self, ctx: Context) -> SaslSession:
-        session: SaslSession = ctx.connection.notes[self._name]
         return session
 
     @on_request(ApiVersionsRequest)
     def versions(self, ctx: Context, request: ApiVersionsRequest) -> Decision:
         """ApiVersions is taken once before authentication."""
-        return self._check(ctx, Comes.VERSIONS, request)
+        return self._session(ctx.connection).check(ctx, Comes.VERSIONS, request)
 
     @on_response(ApiVersionsResponse, fields="error_code api_keys")
     def versions_known(self, ctx: Context, response: ApiVersionsResponse) -> Decision:
         """Advertise the proxy's versions of the SASL APIs. After an error the client may ask again."""
-        session = self._session(ctx)
+        session = self._session(ctx.connection)
         if response.error_code:
             return None
         if session.state is SaslState.FRESH:
@@ -173,11 +118,11 @@ class SaslTerminated(Plugin):
     @on_request(SaslHandshakeRequest)
     def handshake(self, ctx: Context, request: SaslHandshakeRequest) -> Steps:
         """The client names a mechanism."""
-        no = self._check(ctx, Comes.HANDSHAKE, request)
+        session, mechanism = self._session(ctx.connection), request.mechanism
+        no = session.check(ctx, Comes.HANDSHAKE, request)
         if no is not None:
             return no
-        authority, session, mechanism = self._authority, self._session(ctx), request.mechanism
-        ours = list(authority.mechanisms)
+        ours = list(self._authority.mechanisms)
         if mechanism not in ours:
             yield Sleep(self._failed(ctx.connection, "unknown", "a mechanism that is not offered here"))
             answer = SaslHandshakeResponse(error_code=ErrorCode.UNSUPPORTED_SASL_MECHANISM, mechanisms=ours)
@@ -187,11 +132,9 @@ class SaslTerminated(Plugin):
         session.exchange = self._begin(session, mechanism)
         session.state = AGREED[session.state]
         if session.number:
-            session.rests = True
-            ctx.connection.gate.run(self._rest(session))
-            ctx.connection.gate.narrow(BEFORE, partial(self._strange, ctx.connection))
+            session.begin_again()
         if ctx.version == 0:
-            ctx.connection.gate.take_tokens(BareTokens(self, ctx.connection))
+            ctx.connection.gate.take_tokens(BareTokens(self, ctx.connection, session))
         return Reply(SaslHandshakeResponse(error_code=ErrorCode.NONE, mechanisms=ours))
 
     def _begin(self, session: SaslSession, mechanism: str) -> Exchange:
@@ -200,15 +143,10 @@ class SaslTerminated(Plugin):
         session.mechanism = mechanism
         return self._authority.begin(mechanism, session.number > 0)
 
-    def _rest(self, session: SaslSession) -> Steps:
-        yield Sleep(SOONEST)
-        session.rests = False
-        return None
-
     @on_request(SaslAuthenticateRequest)
     def authenticate(self, ctx: Context, request: SaslAuthenticateRequest) -> Steps:
         """A token of the client."""
-        session = self._session(ctx)
+        session = self._session(ctx.connection)
         do = TABLE[session.state][Comes.TOKEN]
         if do is Do.REFUSE:
             return Reply(_no(ErrorCode.ILLEGAL_SASL_STATE, ALREADY_AUTHENTICATED))
@@ -223,7 +161,7 @@ class SaslTerminated(Plugin):
             no = yield from self.introduce(ctx.connection, outcome)
             if no is not None:
                 return no
-            self.accept(ctx.connection, outcome)
+            session.accept(outcome)
             lifetime = int((outcome.lifetime or 0) * 1000)
         answer = SaslAuthenticateResponse(error_code=0, error_message="", auth_bytes=outcome.token)
         if ctx.version:
@@ -232,7 +170,7 @@ class SaslTerminated(Plugin):
 
     def step(self, connection: Connection, token: bytes) -> Generator[Step, Any, StepResult]:
         """Give a token to the exchange that is under way."""
-        session: SaslSession = connection.notes[self._name]
+        session = self._session(connection)
         assert session.exchange is not None
         outcome = session.exchange.step(token)
         if isinstance(outcome, Generator):
@@ -247,38 +185,14 @@ class SaslTerminated(Plugin):
 
     def introduce(self, connection: Connection, accepted: Accepted) -> Steps:
         """Tell the broker for which client the proxy speaks, where that is configured."""
-        session: SaslSession = connection.notes[self._name]
+        session = self._session(connection)
         if self._introduce is None or session.number:
             return None
         return (yield from self._introduce(connection, f"User:{accepted.user}"))
 
-    def accept(self, connection: Connection, accepted: Accepted) -> None:
-        """The client is authenticated: note its principal and open the gate."""
-        session: SaslSession = connection.notes[self._name]
-        connection.principal, connection.mechanism = f"User:{accepted.user}", session.mechanism
-        if connection.taken_for is None:
-            connection.taken_for = ""
-        connection.gate.tell(Authenticated(session.mechanism, connection.principal, session.number > 0))
-        session.renewed.release()
-        session.renewed = Signal()
-        session.state = SaslState.DONE if accepted.lifetime is None else SaslState.LIMITED
-        session.exchange = None
-        session.number += 1
-        connection.gate.open()
-        if accepted.lifetime is not None:
-            connection.gate.run(self._expire(connection, session.number, accepted.lifetime))
-
-    def _expire(self, connection: Connection, number: int, seconds: float) -> Steps:
-        session: SaslSession = connection.notes[self._name]
-        yield Sleep(seconds, unless=session.renewed)
-        if session.number == number:
-            session.state = SaslState.AGAIN if session.state is SaslState.AGAIN else SaslState.OVER
-            connection.gate.narrow(BEFORE, partial(self._strange, connection))
-        return None
-
     def refuse(self, connection: Connection, rejected: Rejected) -> Steps:
         """Close without an answer, after the delay of a refusal."""
-        session: SaslSession = connection.notes[self._name]
+        session = self._session(connection)
         yield Sleep(self._failed(connection, session.mechanism, rejected.why, rejected.user))
         return Disconnect("authentication failed")
 
@@ -290,9 +204,10 @@ class SaslTerminated(Plugin):
 class BareTokens:
     """Tokens without headers, after SaslHandshake v0."""
 
-    def __init__(self, plugin: SaslTerminated, connection: Connection) -> None:
+    def __init__(self, plugin: SaslTerminated, connection: Connection, session: SaslSession) -> None:
         self._plugin = plugin
         self._connection = connection
+        self._session = session
 
     def client(self, token: bytes) -> Sequence[Buffer]:
         """A step of the client."""
@@ -316,7 +231,7 @@ class BareTokens:
         no = yield from plugin.introduce(connection, outcome)
         if no is None:
             gate.answer(outcome.token)
-            plugin.accept(connection, outcome)
+            self._session.accept(outcome)
         return no
 
     def broker(self, token: bytes) -> None:

@@ -116,8 +116,11 @@ class HandledRequests(Handling):
         if (acks == 0) is not (wanted.acks == 0):
             raise HandlerError("Forward", ValueError("whether a Produce request has an answer cannot be changed"))
         if version is None or version == chain.version:
-            version, way = None, (chain.request, wanted, forward.message)
-            pieces = (yield from self._slice_write(*way)) if wanted.ctx.is_large else self._write(*way)
+            version = None
+            if wanted.ctx.is_large:
+                pieces = yield from self._slice_write(chain.request, wanted, forward.message)
+            else:
+                pieces = self._write(chain.request, wanted, forward.message)
         else:
             pieces = yield from self._paced(wanted, request_in(version, forward.message, wanted, self._elements))
         return Verdict(pieces, ends=forward.end, version=version, copies=forward.copies)

@@ -57,14 +57,18 @@ class HandledResponses(Handling):
             return (yield from self._paced(wanted, read_answer(wanted.version, wanted, self._elements)))
         interest = wanted.chain.response
         assert interest is not None
-        return (yield from self._slice_read(interest, wanted)) if wanted.ctx.is_large else self._read(interest, wanted)
+        if wanted.ctx.is_large:
+            return (yield from self._slice_read(interest, wanted))
+        return self._read(interest, wanted)
 
     def _write_answer(self, message: Message, wanted: Wanted) -> Sliced[Sequence[Buffer]]:
         if wanted.version is not None:
             return (yield from self._paced(wanted, answer_to_client(message, wanted)))
-        assert wanted.chain.response is not None
-        way = wanted.chain.response, wanted, message
-        return (yield from self._slice_write(*way)) if wanted.ctx.is_large else self._write(*way)
+        interest = wanted.chain.response
+        assert interest is not None
+        if wanted.ctx.is_large:
+            return (yield from self._slice_write(interest, wanted, message))
+        return self._write(interest, wanted, message)
 
     def _carry_out(self, decided: Decided, message: Message, wanted: Wanted) -> VerdictSteps:
         """Write what is sent. Raises HandlerError, and ProtocolError for a message that cannot be written."""

@@ -1,0 +1,118 @@
+"""SASL session: what one client that authenticates at the proxy has done so far, and what its connection takes.
+
+Rules:
+* `core/sasl/authority.py` has the table of what may come when. Until a client is authenticated the gate is narrow, and
+  its frames may be at most 512 KiB long.
+* A client may not authenticate again twice within a second.
+* After a session's lifetime only SASL requests are taken; any other closes the connection.
+* Only the end of the present session is waited for: a renewal ends the wait for that of the earlier one.
+"""
+
+from __future__ import annotations
+
+from proxy.plugin import (
+    API_VERSIONS,
+    SASL_AUTHENTICATE,
+    SASL_HANDSHAKE,
+    ApiVersionsRequest,
+    Authenticated,
+    Connection,
+    Context,
+    Decision,
+    Disconnect,
+    ErrorCode,
+    Reply,
+    SaslHandshakeRequest,
+    Signal,
+    Sleep,
+    Steps,
+    refuse,
+)
+from proxy.plugin.frames import Head, Reader
+from proxy.plugin.sasl import LONGEST_TOKEN, TABLE, Accepted, Comes, Do, Exchange, SaslState
+
+BEFORE = (API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE)
+SOONEST = 1.0  # seconds between two re-authentications, as with a broker
+COMES = {API_VERSIONS.key: Comes.VERSIONS, SASL_HANDSHAKE.key: Comes.HANDSHAKE, SASL_AUTHENTICATE.key: Comes.TOKEN}
+
+
+class SaslSession:
+    """The authentication of one client. `number` counts how often it authenticated.
+
+    `exchange`: its exchange of tokens that is under way, in `mechanism`.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self.state = SaslState.FRESH
+        self.mechanism = ""
+        self.exchange: Exchange | None = None
+        self.number = 0
+        self._renewed = Signal()  # released when the client authenticates again
+        self._rests = False  # it began to re-authenticate within the last second
+        self._narrow()
+        connection.gate.limit(LONGEST_TOKEN)
+
+    def _narrow(self) -> None:
+        self._connection.gate.narrow(BEFORE, self._strange)
+
+    def _strange(self, head: Head) -> Reader | None:
+        """A request that has no filter chain now."""
+        gate, comes = self._connection.gate, COMES.get(head[1] >> 16, Comes.OTHER)
+        do = TABLE[self.state][comes]
+        if comes is Comes.VERSIONS and do is Do.PASS:
+            return None  # a version that the proxy does not know: the answer says so
+        reason = "a request came before authentication"
+        if self.state is SaslState.OVER:
+            reason = "the session is over, and was not renewed"
+        if do is Do.ILLEGAL:
+            return gate.refuse(head, ErrorCode.ILLEGAL_SASL_STATE, reason)
+        return gate.end(reason, head)
+
+    def check(self, ctx: Context, comes: Comes, request: ApiVersionsRequest | SaslHandshakeRequest) -> Decision:
+        """The refusal that the table has for this request; None if it may go on."""
+        do = TABLE[self.state][comes]
+        if self.state is SaslState.LIMITED and self._rests and do is Do.AGREE:
+            do = Do.REFUSE
+        reason = f"{ctx.api.name} came out of turn"
+        if do is Do.CLOSE:
+            return Disconnect(reason)
+        if do in (Do.ILLEGAL, Do.REFUSE):
+            answer = refuse(ctx.api, ctx.version, request, ErrorCode.ILLEGAL_SASL_STATE)
+            assert answer is not None, "both have a place for an error"
+            return Reply(answer, end=reason if do is Do.ILLEGAL else None)
+        return None
+
+    def begin_again(self) -> None:
+        """The client named a mechanism to authenticate again. Until that has succeeded the gate is narrow."""
+        self._rests = True
+        self._connection.gate.run(self._rest())
+        self._narrow()
+
+    def _rest(self) -> Steps:
+        yield Sleep(SOONEST)
+        self._rests = False
+        return None
+
+    def accept(self, accepted: Accepted) -> None:
+        """The client is authenticated: note its principal and open the gate."""
+        connection = self._connection
+        connection.principal, connection.mechanism = f"User:{accepted.user}", self.mechanism
+        if connection.taken_for is None:
+            connection.taken_for = ""
+        connection.gate.tell(Authenticated(self.mechanism, connection.principal, self.number > 0))
+        self._renewed.release()
+        self._renewed = Signal()
+        self.state = SaslState.DONE if accepted.lifetime is None else SaslState.LIMITED
+        self.exchange = None
+        self.number += 1
+        connection.gate.open()
+        if accepted.lifetime is not None:
+            connection.gate.run(self._expire(self.number, accepted.lifetime))
+
+    def _expire(self, number: int, seconds: float) -> Steps:
+        yield Sleep(seconds, unless=self._renewed)
+        if self.number == number:
+            self.state = SaslState.AGAIN if self.state is SaslState.AGAIN else SaslState.OVER
+            self._narrow()
+        return None
