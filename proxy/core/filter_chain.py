@@ -22,9 +22,10 @@ from proxy.core.outcome import Observers
 from proxy.protocol import messages as _messages  # noqa: F401 (each api learns its classes)
 from proxy.protocol.alike import Alike, Looked
 from proxy.protocol.api import PRODUCE, Api
-from proxy.protocol.codec import BAD_BYTES, Picker, end_finder, picker, skipper, tags_finder
+from proxy.protocol.codec import BAD_BYTES, end_finder, skipper, tags_finder
 from proxy.protocol.frame import RESPONSE_HEAD, SIZE
 from proxy.protocol.header import LONGEST_OF_RESPONSE, ResponseHeader
+from proxy.protocol.picker import Picker, picker
 from proxy.protocol.schema import Request, Response
 from proxy.protocol.slices import FEW, LIGHT
 from proxy.protocol.tail import ends_in_tags

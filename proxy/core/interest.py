@@ -12,9 +12,10 @@ from proxy.core.context import Context
 from proxy.core.outcome import Showing
 from proxy.core.request_topics import RequestTopics
 from proxy.core.wish import Handler
-from proxy.protocol.codec import Picker, decode_ignoring_rest, encode, picker, slice_decode, slice_encode
+from proxy.protocol.codec import decode_ignoring_rest, encode, slice_decode, slice_encode
 from proxy.protocol.frame import Buffer
 from proxy.protocol.messages.produce import ProduceRequest
+from proxy.protocol.picker import Picker, picker
 from proxy.protocol.schema import Message
 from proxy.protocol.slices import Sliced
 

@@ -16,9 +16,9 @@ from typing import TypeVar
 import trio
 
 from proxy.net.tls.sayings import TlsError
-from proxy.protocol.codec import picker
 from proxy.protocol.foreign import FOREIGN
 from proxy.protocol.header import answered_version, read_response_header, request_frame
+from proxy.protocol.picker import picker
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.schema import Request, Response
 from proxy.protocol.slices import Sliced

@@ -16,8 +16,10 @@ from proxy.protocol.refused_elements import (
     RefusalWriter as RefusalWriter,
     RefusedElement as RefusedElement,
 )
-from proxy.protocol.refuse import (
+from proxy.protocol.refusal_shapes import (
     LEFT as LEFT,
+)
+from proxy.protocol.refuse import (
     Refusal as Refusal,
     usual_level as usual_level,
 )

@@ -9,10 +9,11 @@ import timeit
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from proxy.protocol.codec import decode, encode, picker
+from proxy.protocol.codec import decode, encode
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.messages.produce import ProduceRequest, ProduceResponse
+from proxy.protocol.picker import picker
 from tests.bench.report import Verdict, number, table
 from tests.bench.workloads import Target
 

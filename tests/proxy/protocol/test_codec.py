@@ -6,10 +6,11 @@ from functools import partial
 
 import pytest
 
-from proxy.protocol.codec import decode, decode_ignoring_rest, encode, picker, skipper
+from proxy.protocol.codec import decode, decode_ignoring_rest, encode, skipper
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.messages.produce import ProduceRequest
+from proxy.protocol.picker import picker
 from proxy.protocol.problem import Fault, ProtocolError
 from tests.proxy.protocol.generate import EVERY, make, structs_of
 

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from proxy.protocol import from_json, to_json
-from proxy.protocol.codec import BAD_BYTES, decode, encode, picker, skipper
+from proxy.protocol.codec import BAD_BYTES, decode, encode, skipper
 from proxy.protocol.header import read_request_header, read_response_header, request_body_offset, request_frame
+from proxy.protocol.picker import picker
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.schema import Message, Request, Struct
 from tests.proxy.protocol.generate import EVERY, make, structs_of

@@ -31,7 +31,8 @@ from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.offset_fetch import OffsetFetchRequest
 from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.messages.share_fetch import ShareFetchRequest
-from proxy.protocol.refuse import AT_BOTH, LEFT, refuse, usual_level
+from proxy.protocol.refusal_shapes import AT_BOTH, LEFT
+from proxy.protocol.refuse import refuse, usual_level
 from proxy.protocol.schema import Struct, blank, structs
 
 DENIED = ErrorCode.TOPIC_AUTHORIZATION_FAILED

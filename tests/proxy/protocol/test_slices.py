@@ -5,7 +5,7 @@ import random
 import pytest
 
 from proxy.core.limits import Limits
-from proxy.protocol.codec import decode, encode, picker, slice_decode, slice_encode
+from proxy.protocol.codec import decode, encode, slice_decode, slice_encode
 from proxy.protocol.fiber import at_once
 from proxy.protocol.messages.alter_partition_reassignments import AlterPartitionReassignmentsRequest
 from proxy.protocol.messages.create_topics import CreateTopicsRequest
@@ -15,6 +15,7 @@ from proxy.protocol.messages.list_partition_reassignments import ListPartitionRe
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.messages.offset_commit import OffsetCommitRequest
 from proxy.protocol.messages.share_group_describe import ShareGroupDescribeResponse
+from proxy.protocol.picker import picker
 from proxy.protocol.problem import ProtocolError, TooManyElementsError
 from proxy.protocol.schema import blank
 from proxy.protocol.slices import BYTES, ELEMENTS, NUMBERS, OTHERS, READ, WRITTEN, Pace, Sliced

@@ -4,12 +4,13 @@ from random import Random
 
 import pytest
 
-from proxy.protocol.codec import BAD_BYTES, decode, encode, picker, skipper, tags_finder
+from proxy.protocol.codec import BAD_BYTES, decode, encode, skipper, tags_finder
 from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.messages.list_offsets import ListOffsetsRequest
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.offset_fetch import OffsetFetchRequest
 from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest
+from proxy.protocol.picker import picker
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.schema import blank
 from tests.proxy.protocol.generate import make

@@ -14,11 +14,12 @@ import pytest
 
 from plugins.acl.fetch import FetchHandlers
 from plugins.acl.produce import ProduceHandlers
-from proxy.protocol.codec import BAD_BYTES, decode, decode_prefix, encode, picker, slice_decode
+from proxy.protocol.codec import BAD_BYTES, decode, decode_prefix, encode, slice_decode
 from proxy.protocol.fiber import at_once
 from proxy.protocol.header import RequestHeader
 from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.messages.produce import ProduceRequest
+from proxy.protocol.picker import picker
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.rollcall import nobody, rollcall
 from proxy.protocol.schema import Message, Request

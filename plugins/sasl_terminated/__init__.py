@@ -1,7 +1,7 @@
 """SASL terminated: the proxy authenticates clients itself, and brokers see nothing of it.
 
 Rules:
-* `sasl_session.py` says what may come when. A client's time to authenticate is limited.
+* `session.py` says what may come when. A client's time to authenticate is limited.
 * What takes long to check takes steps. Meanwhile nothing more is taken from the client.
 * A refusal is delayed, the longer the more refusals the client's address has had.
 * When a client authenticates again, the mechanism and the principal must stay the same (KIP-368).
@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic import ConfigDict, SkipValidation
 
-from plugins.sasl_session import SaslSession
+from plugins.sasl_terminated.session import SaslSession
 from proxy.plugin import (
     SASL_AUTHENTICATE,
     SASL_HANDSHAKE,

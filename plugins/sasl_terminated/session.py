@@ -1,4 +1,4 @@
-"""SASL session: what one client that authenticates at the proxy has done so far, and what its connection takes.
+"""Session: what one client that authenticates at the proxy has done so far, and what its connection takes.
 
 Rules:
 * `core/sasl/authority.py` has the table of what may come when. Until a client is authenticated the gate is narrow, and
