@@ -42,9 +42,9 @@ from proxy.net.machine import begin_to_serve
 from proxy.net.open_sockets import OpenSockets
 from proxy.net.outgoing import AnySocket
 from proxy.net.read_buffer import ReadBuffer
-from proxy.net.reading import MANY, goodbye, read
+from proxy.net.reading import goodbye, read
 from proxy.net.resuming import Resuming
-from proxy.net.side import LEAST, Again, Side
+from proxy.net.side import Again, Side
 from proxy.net.turns import Turns
 
 log = structlog.get_logger()
@@ -158,7 +158,6 @@ class Reactor:
             now = self.clock.now = clock()
             before = len(again)
             shared.turn = ROUND / (len(events) + before or 1)
-            are_many = shared.turn < MANY
             for fd, flags in events:
                 served = sides.get(fd)
                 if served is None:
@@ -170,8 +169,6 @@ class Reactor:
                     if flags & GOODBYE:
                         hung_up[side] = hung_up.get(side, False) or bool(flags & BROKEN)
                     elif flags & INCOMING:
-                        if are_many:
-                            side.portion = LEAST
                         read(conversation, side)
                 except Exception as error:
                     self._crash(conversation, error)

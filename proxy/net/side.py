@@ -19,7 +19,6 @@ from proxy.protocol.frame import Splitter
 
 TakeBytes = Callable[[memoryview], list[Command] | None]
 PORTION = 256 << 10  # bytes that are read at a time from most sides
-LEAST = 4 << 10  # and where very many are ready: 100 small requests, which take 0.1 ms
 
 Again = OrderedDict["Side", None]  # a queue in which each side stands once
 

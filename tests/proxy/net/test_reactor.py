@@ -28,8 +28,8 @@ from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
 from proxy.net.outgoing import AT_ONCE
 from proxy.net.reactor import GOODBYES, Reactor
-from proxy.net.reading import goodbye, read
-from proxy.net.side import LEAST, PORTION, Side
+from proxy.net.reading import LEAST, goodbye, read
+from proxy.net.side import PORTION, Side
 from proxy.protocol.frame import SIZE
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
@@ -210,18 +210,19 @@ async def test_a_side_that_has_much_is_read_in_larger_portions_unless_many_have_
         client, broker = conversation.client, conversation.broker
         conversation.shared.turn, broker.stalls = turn, stalls
         monkeypatch.setattr(broker, "_write", len)  # takes everything
-        came = iter([BIG[:PORTION]])
+        asked: list[int] = []
 
         def receive(room: memoryview, most: int) -> int:
-            data = next(came, b"")
-            room[: len(data)] = data
-            if not data:
+            asked.append(most)
+            if len(asked) > 1:
                 raise BlockingIOError
-            return len(data)
+            room[:most] = BIG[:most]
+            return most
 
         monkeypatch.setattr(client, "receive", receive)
-        read(conversation, client)
-        assert client.portion == portion
+        while len(asked) < 2:
+            read(conversation, client)
+        assert asked[1] == portion
 
 
 async def test_where_very_many_are_ready_little_is_read_of_each_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,9 +230,16 @@ async def test_where_very_many_are_ready_little_is_read_of_each_at_a_time(monkey
     read_at_once: list[int] = []
 
     def noted(conversation: Conversation, side: Side) -> None:
+        receive = side.receive
+
+        def receive_noted(room: memoryview, most: int) -> int:
+            read_at_once.append(most)
+            return receive(room, most)
+
         if side.is_client:
-            read_at_once.append(side.portion)
+            side.receive = receive_noted
         read(conversation, side)
+        side.receive = receive
 
     monkeypatch.setattr("proxy.net.reactor.read", noted)
     async with world() as here:
