@@ -6,6 +6,7 @@ Rules:
   So is a header that must be read, since it may have tagged fields.
 * Work is counted, not timed: a frame counts by its elements. Where these are not known it counts as if it were full of
   them: 500 bytes can be 120 elements, which take 4 ms.
+* Work is counted anew at each look at the sockets: whoever was ready had a turn since the last.
 * The more lanes of a worker wait for their turn, the shorter is a turn, down to one frame. With turns of one length,
   50 clients that sent requests without end kept a small request waiting for 300 ms instead of 100.
 * Until a waiting lane has its turn, all lanes together do no more work than one may do alone. So between two looks at
@@ -36,14 +37,21 @@ def work_of(length: int, few: int | None, each: int) -> int:
 class WaitingLanes:
     """The lanes of one worker that wait for their turn: `count` of them.
 
-    `enough`: the work that each may do in its turn. `work`: what all lanes did since one of these had its turn.
+    `enough`: the work that each may do in its turn. `work`: what all lanes did since the last look at the sockets, or
+    since one of these had its turn. `looks`: how often the sockets were looked at.
     """
 
-    __slots__ = ("count", "enough", "work")
+    __slots__ = ("count", "enough", "looks", "work")
 
     def __init__(self) -> None:
         self.count = 0
         self.enough = ENOUGH
+        self.work = 0
+        self.looks = 0
+
+    def begin_look(self) -> None:
+        """The sockets are looked at: work is counted anew."""
+        self.looks += 1
         self.work = 0
 
     def change(self, by: int) -> None:
@@ -55,18 +63,21 @@ class WaitingLanes:
 class Turn:
     """The work of one lane since the others had their turn. `is_over`: they have it now."""
 
-    __slots__ = ("_left", "_outbox", "_tasks", "_waiting", "is_over")
+    __slots__ = ("_left", "_look", "_outbox", "_tasks", "_waiting", "is_over")
 
     def __init__(self, tasks: WaitingTasks, outbox: Outbox, waiting: WaitingLanes) -> None:
         self._tasks = tasks
         self._outbox = outbox
         self._waiting = waiting
-        self._left = ENOUGH  # work that it may do in this turn
+        self._left = ENOUGH  # work that it may do in this turn, if it was counted since the last look at the sockets
+        self._look = waiting.looks
         self.is_over = False
 
     def allows(self, work: int) -> bool:
         """May a frame that takes so much work be handled now? If not, the lane goes on after the others' turn."""
         waiting = self._waiting
+        if self._look != waiting.looks:
+            self._renew()
         if self._left > 0 and waiting.work < ENOUGH:
             self._left -= work
             waiting.work += work
@@ -77,7 +88,7 @@ class Turn:
     @property
     def is_spent(self) -> bool:
         """Did this lane do all the work of its turn?"""
-        return self._left <= 0
+        return self._left <= 0 and self._look == self._waiting.looks
 
     def end(self) -> None:
         """The others have their turn now."""
@@ -87,15 +98,20 @@ class Turn:
 
     def count(self, work: int) -> None:
         """So much work was done, which need not be allowed. The frame behind it may have to wait."""
+        if self._look != self._waiting.looks:
+            self._renew()
         self._left -= work
         self._waiting.work += work
+
+    def _renew(self) -> None:
+        self._look, self._left = self._waiting.looks, self._waiting.enough
 
     def go_on(self, value: object) -> None:
         """The others had their turn."""
         self.is_over = False
         self._waiting.work = 0
         self._waiting.change(-1)
-        self._left = self._waiting.enough
+        self._renew()
 
     def drop(self) -> None:
         """The link is closed."""

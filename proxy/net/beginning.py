@@ -31,7 +31,7 @@ def serve(
     try:
         filters = snapshot.filters(connection.listener, authentication)
         reactor.clock.now = trio.current_time()
-        link = Link(connection, filters, snapshot.limits, worker.link_counters, reactor.clock, worker.allowance)
+        link = Link(connection, filters, snapshot.limits, worker.link_counters, reactor.clock, reactor.allowance)
         beginning = link.begin()
         if introduced is not None and introduced.lifetime is not None:
             link.run(keep_up(connection, introduced.identity, introduced.versions, introduced.lifetime))

@@ -29,6 +29,7 @@ from functools import partial
 import structlog
 import trio
 
+from proxy.core.allowance import Allowance
 from proxy.core.clock import Clock
 from proxy.core.events import Event
 from proxy.core.failure import raised_at
@@ -78,6 +79,7 @@ class Reactor:
         self._ended = ended
         self._complaints = complaints
         self.clock = Clock()  # the time of links: set at each wake-up
+        self.allowance = Allowance()  # what all links may do at a time
         self.sockets = OpenSockets()
         self.conversations = self.sockets.conversations
         self.budget = Budget(memory, self.conversations, resumed=self._nudge)
@@ -151,11 +153,12 @@ class Reactor:
         """Serve ready links until none is ready or the budget is spent."""
         poll, sides, waiting, again = self.sockets.epoll.poll, self.sockets.sides, self.turns.line, self._again
         clock, deliver, shared = trio.lowlevel.current_clock().current_time, self._buffer.deliver, self._shared
-        resuming, hung_up = self._resuming, self._hung_up
+        resuming, hung_up, lanes = self._resuming, self._hung_up, self.allowance.lanes
         deadline = clock() + BUDGET
         events = poll(0, EVENTS)
         while events or again or waiting or hung_up:
             now = self.clock.now = clock()
+            lanes.begin_look()
             before = len(again)
             shared.turn = ROUND / (len(events) + before or 1)
             for fd, flags in events:

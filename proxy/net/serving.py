@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import trio
 
 from proxy.config import LimitOptions
-from proxy.core.allowance import Allowance
 from proxy.core.limits import Counters as LinkCounters
 from proxy.net.complaints import Complaints
 from proxy.net.listeners import Listener
@@ -39,7 +38,6 @@ class Worker:
     mark: str
     host: PluginHost
     taken: set[str] = field(default_factory=set)
-    allowance: Allowance = field(default_factory=Allowance)
     taken_ports: TakenPorts = field(default_factory=TakenPorts)
     listeners: list[Listener] = field(default_factory=list)
     dialling: trio.Nursery = field(init=False)

@@ -179,6 +179,19 @@ def test_however_many_lanes_wait_each_does_something_in_its_turn() -> None:
     assert done == len(lanes)
 
 
+def test_at_each_look_at_the_sockets_work_is_counted_anew() -> None:
+    waiting, outbox = WaitingLanes(), Outbox()
+    one, another = (Turn(WaitingTasks(outbox), outbox, waiting) for _ in range(2))
+    for _ in range(3):
+        waiting.begin_look()
+        one.count(ENOUGH)
+        assert one.is_spent
+        assert not another.is_spent
+    waiting.begin_look()
+    assert one.allows(ENOUGH)
+    assert not another.allows(HANDLED), "both together did enough since this look"
+
+
 def test_a_small_request_full_of_elements_is_a_turn_of_its_own() -> None:
     link = Link(connection(), Filters([Topics(lambda request: None)]))
     topics = [MetadataRequest.Topic(name="t")] * FEW
