@@ -15,8 +15,8 @@ import trio
 from starlette.requests import Request
 
 from proxy.admin.problems import HttpError
-from proxy.text.places import DEEPEST
 from proxy.text.plain import check_depth
+from proxy.text.yaml_document import DEEPEST
 
 LARGEST = 1 << 20  # bytes
 MOST = 50_000  # values: reading a megabyte of zeros stops this process for 30 ms, in whatever thread

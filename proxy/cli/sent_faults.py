@@ -21,9 +21,10 @@ import yaml
 from chaos.client import AdminError
 from proxy.text.bounded import read_bounded
 from proxy.text.file import Form, Section
-from proxy.text.places import KeyPath, Place, Reading, read
+from proxy.text.places import KeyPath, Place, Reading
 from proxy.text.problems import BadFileError, Problem
 from proxy.text.syntax import described
+from proxy.text.yaml_document import read
 
 FILE = Form(Section, "file of faults", "", largest=1 << 20)
 _PARTS = re.compile(r"\[(\d+)\]|([^.\[\]]+)")

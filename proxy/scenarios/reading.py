@@ -20,9 +20,9 @@ from proxy.scenarios.checks import check
 from proxy.scenarios.model import ScenarioFile, written
 from proxy.text.environment import Parameters
 from proxy.text.file import Examined, Form
-from proxy.text.places import read
 from proxy.text.problems import BadFileError, Finding
 from proxy.text.words import nearest
+from proxy.text.yaml_document import read
 
 START = 'begin with "about:" and "steps:" (chaos/scenarios/README.md shows a whole file)'
 FORM = Form(ScenarioFile, "scenario", START, largest=1 << 20, check=check)

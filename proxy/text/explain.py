@@ -16,8 +16,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails, PydanticUndefined
 
-from proxy.text.places import MOST, KeyPath, Place, Reading
+from proxy.text.places import KeyPath, Place, Reading
 from proxy.text.words import named, nearest, nearest_word, shown, sounds_secret
+from proxy.text.yaml_document import MOST
 
 # The start of pydantic's error type -> what the value should have been.
 EXPECTED = {

@@ -17,10 +17,11 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from proxy.text import syntax
 from proxy.text.environment import Variables, hidden
 from proxy.text.explain import explained
-from proxy.text.places import Place, Reading, read
+from proxy.text.places import Place, Reading
 from proxy.text.problems import BadFileError, Finding, Problem
 from proxy.text.regular import open_regular
 from proxy.text.scarce import is_scarce
+from proxy.text.yaml_document import read
 
 
 class Section(BaseModel):

@@ -18,7 +18,7 @@ import yaml
 
 from proxy.text.environment import shield, unshield
 from proxy.text.pieces import Pieces
-from proxy.text.places import FASTEST
+from proxy.text.yaml_document import FASTEST
 
 ItemOptions = Sequence[str]
 _COMMENT = re.compile(r"(?:(?<=\s)|^)#[^\r\n]*")

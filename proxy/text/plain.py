@@ -13,8 +13,9 @@ from pydantic import ValidationError
 
 from proxy.text.explain import messages
 from proxy.text.file import Section
-from proxy.text.places import DEEPEST, KeyPath
+from proxy.text.places import KeyPath
 from proxy.text.problems import Finding
+from proxy.text.yaml_document import DEEPEST
 
 S = TypeVar("S", bound=Section)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.text.places import read
+from proxy.text.yaml_document import read
 from rules import examine_text
 from rules.write import file_text, on_one_line, quoted
 

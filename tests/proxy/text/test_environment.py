@@ -3,7 +3,7 @@
 import pytest
 
 from proxy.text.environment import Parameters, hidden, secrets, shield, substitute, unshield
-from proxy.text.places import MOST
+from proxy.text.yaml_document import MOST
 
 ENVIRONMENT = {"HOST": "kafka", "EMPTY": "", "YAML": "a: [b]"}
 

@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel, Field, ValidationError
 
 from proxy.text.explain import explained
-from proxy.text.places import MOST, read
+from proxy.text.yaml_document import MOST, read
 
 
 class Level(StrEnum):

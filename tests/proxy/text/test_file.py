@@ -6,8 +6,8 @@ import pytest
 from pydantic import Field
 
 from proxy.text.file import Form, Section
-from proxy.text.places import MOST
 from proxy.text.problems import BadFileError, Finding
+from proxy.text.yaml_document import MOST
 
 
 class Door(Section):

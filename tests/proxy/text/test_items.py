@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.text.items import rewritten
-from proxy.text.places import read
+from proxy.text.yaml_document import read
 
 NEW = ["allow: User:n", "to: Read"]
 LINES = """\

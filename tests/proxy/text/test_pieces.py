@@ -4,8 +4,9 @@ import pytest
 import yaml
 
 from proxy.text.pieces import Pieces
-from proxy.text.places import FASTEST, Place, read
+from proxy.text.places import Place
 from proxy.text.syntax import described
+from proxy.text.yaml_document import FASTEST, read
 
 MANY = 1_000_000
 LONG = {

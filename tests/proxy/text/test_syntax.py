@@ -2,8 +2,9 @@
 
 import yaml
 
-from proxy.text.places import Place, read
+from proxy.text.places import Place
 from proxy.text.syntax import described, place_after
+from proxy.text.yaml_document import read
 
 
 def complaint(text: str) -> tuple[Place, str]:

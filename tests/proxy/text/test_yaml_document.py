@@ -2,7 +2,8 @@
 
 import pytest
 
-from proxy.text.places import MOST, Place, plain, read
+from proxy.text.places import Place
+from proxy.text.yaml_document import MOST, plain, read
 
 TEXT = """\
 clusters:
