@@ -84,25 +84,26 @@ class Responses(ResponseLane):
             self._outcomes.answered(ctx)
         elif chain is DROPPED:
             return Dropping()
-        is_whole = stop <= len(data)
-        few = self._few(chain, data[pos:stop]) if is_whole and type(chain) is FilterChain else None
+        frame = data[pos:stop]
+        is_whole, body, few = stop <= len(data), None, None
+        if is_whole and type(chain) is FilterChain:
+            body = chain.response_body(frame)
+            few = 0 if body is None else chain.few(chain.api.response, frame, body)
         if not self.turn.allows(work_of(stop - pos, few, ANSWERED)):
             self._slots.appendleft(slot)
             return self.hold(State.TURN)
         assert chain is not None
-        is_small = few is not None or (is_whole and stop - pos <= LARGE)
-        if is_small and type(chain) is FilterChain and self._shows(chain, number, ctx, data[pos:stop]):
-            return None
-        self._met, self._large = (chain, number, ctx, not is_whole), few is None
+        if type(chain) is FilterChain and chain.only_shows and body is not None:
+            is_small = few is not None or stop - pos <= LARGE
+            if is_small and self._shows(chain, number, ctx, frame, body):
+                return None
+        self._met, self._large = (chain, number, ctx, not is_whole, body), few is None
         return self
 
-    def _shows(self, chain: FilterChain, number: int, ctx: Context | None, frame: memoryview) -> bool:
+    def _shows(self, chain: FilterChain, number: int, ctx: Context | None, frame: memoryview, body: int) -> bool:
         """Show a small response to its observers, and let it pass. False: it has to be handled."""
-        if not chain.only_shows:
-            return False
         own = self._own(chain, number, ctx)
-        body = chain.response_body(frame)
-        if body is None or own.is_large:
+        if own.is_large:
             return False
         assert chain.response is not None
         try:
@@ -118,7 +119,7 @@ class Responses(ResponseLane):
         number, counted, pending = slot
         assert type(counted) is CountedChain
         if stop > len(data):
-            self._met, self._answered = (counted, number, pending, True), self._outcomes.clock.now
+            self._met, self._answered = (counted, number, pending, True, None), self._outcomes.clock.now
             return self
         ctx = self._counted.reopen(counted, number, pending)
         return self._look((number, counted.told, ctx), data, pos, stop)
@@ -126,16 +127,10 @@ class Responses(ResponseLane):
     def end_counted(self) -> None:
         """The end comes in the middle of an answer that was to be counted: its request is told as one not counted."""
         if self._met is not None and type(self._met[0]) is CountedChain:
-            counted, number, pending, was_cut = self._met
+            counted, number, pending, was_cut, body = self._met
             ctx = self._counted.reopen(counted, number, pending)
             ctx.answered = self._answered
-            self._met = counted.told, number, ctx, was_cut
-
-    @staticmethod
-    def _few(chain: FilterChain, frame: memoryview) -> int | None:
-        """How many elements handlers will look at in this whole response, if they are few."""
-        body = chain.response_body(frame)
-        return 0 if body is None else chain.few(chain.api.response, frame, body)
+            self._met = counted.told, number, ctx, was_cut, body
 
     def _own(self, chain: FilterChain, number: int, ctx: Context | None) -> Context:
         """The request's own context, with which its answer is shown: no other request shares it."""
@@ -158,8 +153,8 @@ class Responses(ResponseLane):
 
     def read(self, frame: memoryview, last: bool) -> Sequence[Buffer] | None:
         """Handle a whole response that a plugin wants."""
-        met: tuple[FilterChain | CountedChain | SentAs | PendingAsk, int, Any, bool] = self._met
-        chain, correlation_id, ctx, was_cut = met
+        met: tuple[FilterChain | CountedChain | SentAs | PendingAsk, int, Any, bool, int | None] = self._met
+        chain, correlation_id, ctx, was_cut, body = met
         self._met = None  # what handlers noted in the context may be large
         if isinstance(chain, PendingAsk):
             answer = frame[SIZE.size :]
@@ -175,7 +170,8 @@ class Responses(ResponseLane):
         if isinstance(chain, SentAs):
             chain, version = chain.chain, chain.version
         ctx = self._own(chain, correlation_id, ctx)
-        body = chain.response_body(frame) if version is None else response_body_offset(chain.api, version, frame)
+        if body is None:
+            body = chain.response_body(frame) if version is None else response_body_offset(chain.api, version, frame)
         if body is None:
             error = ProtocolError("ends within its header", fault=Fault.BROKER, api=chain.api.name)
             return self._undecodable(chain, ctx, error)
