@@ -4,6 +4,8 @@ DescribeAcls, CreateAcls and DeleteAcls are answered here, as a 4.3 broker with 
 do not get these requests.
 
 Rules:
+* Only a client that its broker serves gets an answer. A client that did not authenticate, or whose session is over, is
+  closed by the broker when something else is asked for it: so the broker is asked first for Metadata of no topics.
 * By the rules, a client needs ALTER on the cluster to change ACLs, and DESCRIBE to list them. This is enforced in
   shadow too: a client that can change the rules has every right.
 * A description has the ACLs that are in the file at that moment. So a change made by one worker or proxy is described
@@ -29,16 +31,17 @@ from plugins.acl.client_authorizer import authorizer_of
 from proxy.plugin import (
     AclsChanged,
     AclsNotChanged,
+    Ask,
     Call,
     Context,
     CreateAclsRequest,
     CreateAclsResponse,
-    Decision,
     DeleteAclsRequest,
     DeleteAclsResponse,
     DescribeAclsRequest,
     DescribeAclsResponse,
     ErrorCode,
+    MetadataRequest,
     Plugin,
     Reply,
     Request,
@@ -63,7 +66,7 @@ class ManagedAcls(Plugin):
     @on_request(DescribeAclsRequest)
     def describe(self, ctx: Context, request: DescribeAclsRequest) -> Steps:
         """Answer with the ACLs that match a filter."""
-        if (no := self._refused(ctx, request, Operation.DESCRIBE)) is not None:
+        if (no := (yield from self._refused(ctx, request, Operation.DESCRIBE))) is not None:
             return no
         resources = yield Call(lambda: described(request, self._authorizer.rules.current()))
         return Reply(DescribeAclsResponse(throttle_time_ms=0, error_code=0, error_message="", resources=resources))
@@ -71,7 +74,7 @@ class ManagedAcls(Plugin):
     @on_request(CreateAclsRequest)
     def create(self, ctx: Context, request: CreateAclsRequest) -> Steps:
         """Create ACLs; each has its own result."""
-        if (no := self._refused(ctx, request, Operation.ALTER)) is not None:
+        if (no := (yield from self._refused(ctx, request, Operation.ALTER))) is not None:
             return no
         if any(
             ANY in words(creation) or creation.resource_pattern_type == MATCH for creation in turns(request.creations)
@@ -92,7 +95,7 @@ class ManagedAcls(Plugin):
     @on_request(DeleteAclsRequest)
     def delete(self, ctx: Context, request: DeleteAclsRequest) -> Steps:
         """Delete the ACLs that match one of the filters."""
-        if (no := self._refused(ctx, request, Operation.ALTER)) is not None:
+        if (no := (yield from self._refused(ctx, request, Operation.ALTER))) is not None:
             return no
         known = [one for one in turns(request.filters) if not any(too_new(words(one)))]
 
@@ -104,7 +107,9 @@ class ManagedAcls(Plugin):
         results = yield Call(lambda: [self._deleted(one, outcome) for one in request.filters])
         return Reply(DeleteAclsResponse(throttle_time_ms=0, filter_results=results))
 
-    def _refused(self, ctx: Context, request: Request, operation: Operation) -> Decision:
+    def _refused(self, ctx: Context, request: Request, operation: Operation) -> Steps:
+        """The refusal of a client without this right. A client that its broker does not serve gets no answer."""
+        yield Ask(MetadataRequest(topics=[], allow_auto_topic_creation=False))
         if authorizer_of(self._authorizer, ctx).may(operation, ResourceType.CLUSTER, CLUSTER_NAME):
             return None
         answer = refuse(ctx.api, ctx.version, request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED)

@@ -5,13 +5,15 @@ Rules:
   the topics that the client may see, and sends names to the broker: a member is never assigned another topic.
 * A member sends its expression once. Later heartbeats are read: when topics come and go, or the rules change, the next
   heartbeat carries the new names to the broker.
+* As at a broker, a heartbeat that is not accepted changes nothing: it may come from somebody who is no member. A member
+  that joins begins anew.
 * Expressions are RE2's, which take linear time. They match whole names.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -50,6 +52,8 @@ class Subscription:
 class SubscribedTopicsCheck(Check):
     """The expression of a ConsumerGroupHeartbeat, after the checks of its group and its names."""
 
+    answers = True
+
     def __init__(self) -> None:
         self._members: OrderedDict[tuple[str, str], Subscription] = OrderedDict()
         self.size = 0  # bytes of all members
@@ -57,40 +61,49 @@ class SubscribedTopicsCheck(Check):
     def apply(self, checked: CheckedRequest) -> Any:
         request = checked.request
         key = request.group_id, request.member_id
-        if request.member_epoch < 0:
-            self._forget(key)
-            return None
+        known = self._members.get(key)
         if checked.authorizer.is_shadow:
             return None
-        member = self._members.get(key)
-        if member is None:
-            if not request.subscribed_topic_regex:
-                return None
-            member = self._members[key] = Subscription()
-        before = member.told
+        if request.member_epoch < 0 or (known is None and not request.subscribed_topic_regex):
+            if known is not None:
+                checked.after.append(partial(self._answered, key, None))
+            return None
+        member = Subscription() if known is None or request.member_epoch == 0 else replace(known)
         if request.subscribed_topic_names is not None:
             member.names, member.told = request.subscribed_topic_names, None
         if request.subscribed_topic_regex is not None:
             member.expression, member.told = request.subscribed_topic_regex, None
-        if not member.expression:
-            self._forget(key)
-            if request.subscribed_topic_names is None:
-                request.subscribed_topic_names = member.names
-                checked.changed = True
-            return None
-        try:
-            return (yield from self._resolve(checked, member))
-        finally:
-            if member.told is None or member.told is not before:
-                self._measure(key, member)
+        if member.expression:
+            no = yield from self._resolve(checked, member)
+            if no is not None:
+                return no
+        elif request.subscribed_topic_names is None and request.member_epoch > 0:
+            request.subscribed_topic_names = self._named(checked, member)
+            checked.changed = True
+        checked.after.append(partial(self._answered, key, member if member.expression else None))
+        return None
 
-    def _measure(self, key: tuple[str, str], member: Subscription) -> None:
-        """Count the bytes of this member, and forget the oldest members if all take too many."""
-        if self._members.get(key) is not member:
-            return  # it left meanwhile
-        size = sum(map(len, key)) + member.measured()
-        self.size += size - member.size
-        member.size = size
+    @staticmethod
+    def _named(checked: CheckedRequest, member: Subscription) -> list[str]:
+        """The names that the member gave, also earlier, and that this client may see now."""
+        return [name for name in turns(member.names) if checked.authorizer.may(Operation.DESCRIBE, TOPIC, name)]
+
+    def _answered(
+        self, key: tuple[str, str], member: Subscription | None, checked: CheckedRequest, response: Any
+    ) -> None:
+        """The broker answered a heartbeat. `member`: the subscription after it; None: there is none to remember."""
+        if response.error_code == ErrorCode.UNKNOWN_MEMBER_ID:
+            self._forget(key)
+        elif not response.error_code:
+            self._forget(key)
+            if member is not None:
+                self._remember(key, member)
+
+    def _remember(self, key: tuple[str, str], member: Subscription) -> None:
+        """Remember this member, and forget the oldest members if all take too many bytes."""
+        self._members[key] = member
+        member.size = sum(map(len, key)) + member.measured()
+        self.size += member.size
         while len(self._members) > MOST or self.size > ROOM:
             self._forget(next(iter(self._members)))
 
@@ -100,22 +113,22 @@ class SubscribedTopicsCheck(Check):
             self.size -= member.size
 
     def _resolve(self, checked: CheckedRequest, member: Subscription) -> Any:
-        request, now = checked.request, checked.authorizer.now
-        if member.told is not None and checked.authorizer.edition is member.edition and abs(now - member.looked) < LOOK:
+        request, authorizer = checked.request, checked.authorizer
+        now, is_recent = authorizer.now, abs(authorizer.now - member.looked) < LOOK
+        if member.told is not None and authorizer.edition is member.edition and is_recent:
             return None
         everything = yield from checked.names.ask_all()
-        seen = [name for name in everything if checked.authorizer.may(Operation.DESCRIBE, TOPIC, name)]
+        seen = [name for name in everything if authorizer.may(Operation.DESCRIBE, TOPIC, name)]
         try:
             matched = yield Call(partial(matching, member.expression, seen), apart="expressions")
         except BadExpressionError as error:
             said = f"SubscribedTopicRegex `{member.expression[:LONGEST]}` is not a valid regular expression: {error}."
-            member.expression = ""
             return checked.refuse(ErrorCode.INVALID_REGULAR_EXPRESSION, said)
-        told = sorted({*member.names, *matched})
+        told = sorted({*self._named(checked, member), *matched})
         if told != member.told or request.subscribed_topic_regex is not None:
             request.subscribed_topic_names = told
         request.subscribed_topic_regex = None
-        member.told, member.edition, member.looked = told, checked.authorizer.edition, now
+        member.told, member.edition, member.looked = told, authorizer.edition, now
         checked.changed = True
         return None
 

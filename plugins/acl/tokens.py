@@ -71,8 +71,8 @@ class CreateTokenCheck(Check):
             return self._refuse(checked, NOT_ALLOWED)
         named = TokenPrincipal(request.owner_principal_type, request.owner_principal_name)
         owner = named if request.owner_principal_name else taken_for(checked)
-        known = owner is not None or checked.connection.taken_for is None
-        if not known or (owner is not None and self.refuses(checked, owner)):
+        unknown = owner is None and not checked.authorizer.is_shadow
+        if unknown or (owner is not None and self.refuses(checked, owner)):
             return self._refuse(checked, REFUSED)
         checked.after.append(self.check)
         return None

@@ -6,7 +6,8 @@ Rules:
   also ends the session.
 * Only asymmetric algorithms are allowed: a public key must not be taken for a shared secret.
 * A token without a signature is valid only if the configuration says `unsecured`.
-* An unknown key may be a new one: `missing` is called, and the client is expected to try again.
+* An unknown key may be a new one: `missing` is called, and the client is expected to try again. A token that names no
+  key is checked with the first key for its algorithm, as at a broker (jose4j's VerificationJwkSelector).
 * `core/sasl/jwt.py` alone reads a token's claims. The library only verifies the signature. Headers that the library
   does not know are ignored, as brokers do.
 * Claims of 64 KiB take 3 ms to read. So they are read after the signature was verified, which takes up to 0.4 ms, and a
@@ -23,7 +24,7 @@ from typing import Any
 
 from joserfc import jws
 from joserfc.errors import JoseError
-from joserfc.jwk import KeySet
+from joserfc.jwk import Key, KeySet
 
 from proxy.core.decisions import TURN
 from proxy.core.sasl.authority import Accepted, Challenge, Rejected, StepResult, rejected
@@ -31,7 +32,14 @@ from proxy.core.sasl.bearer import LONGEST_MESSAGE, LONGEST_TOKEN, bearer
 from proxy.core.sasl.jwt import SUBJECT, header_of, jwt, subject
 from proxy.core.sasl.name import ClaimError
 
-ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+# The kind of key, and its curve, for each algorithm (RFC 7518, 3.1; RFC 8037, 3.1).
+KINDS: Mapping[Any, tuple[str | None, str | None]] = {
+    **dict.fromkeys(("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"), ("RSA", None)),
+    "ES256": ("EC", "P-256"),
+    "ES384": ("EC", "P-384"),
+    "ES512": ("EC", "P-521"),
+    "EdDSA": ("OKP", None),
+}
 LONGEST_HEADER = 16 << 10  # bytes in base64
 INVALID = '{"status":"invalid_token"}'
 
@@ -44,7 +52,7 @@ class Signed(jws.JWSRegistry):
     max_header_length = max_payload_length = max_signature_length = LONGEST_TOKEN
 
 
-SIGNED = Signed(algorithms=ALGORITHMS, strict_check_header=False)
+SIGNED = Signed(algorithms=list(KINDS), strict_check_header=False)
 
 
 @dataclass(frozen=True)
@@ -88,15 +96,25 @@ class TokenValidator:
             raise ClaimError(
                 f"a token with a header of {token.find('.'):,} bytes, over the limit of {LONGEST_HEADER:,}"
             )
-        keys, kid = self.keys(), header_of(token).get("kid")
+        keys, header = self.keys(), header_of(token)
+        kid = header.get("kid")
         if kid is not None and all(key.kid != kid for key in keys.keys):
             self.missing()
             raise ClaimError("a token by an unknown key")
+        unnamed = next((key for key in keys.keys if _fits(key, header)), None) if kid is None else None
         try:
-            jws.deserialize_compact(token, keys, registry=SIGNED)
+            jws.deserialize_compact(token, unnamed or keys, registry=SIGNED)
         except (JoseError, ValueError, TypeError, KeyError, RecursionError) as error:
             raise ClaimError(f"a token that does not hold ({type(error).__name__})") from None
         return jwt(token).claims
+
+
+def _fits(key: Key, header: Mapping[str, Any]) -> bool:
+    """Is this key for the algorithm in a token's header?"""
+    algorithm = header["alg"]
+    kind, curve = KINDS.get(algorithm, (None, None))
+    said = key.key_type, key.get("crv") if curve else None, key.get("alg", algorithm), key.get("use", "sig")
+    return said == (kind, curve, algorithm, "sig")
 
 
 def _words(value: object, split: bool = True) -> list[str]:

@@ -1,4 +1,7 @@
-"""Requests about ACLs to a proxy that keeps them: a link with only this plugin, which runs its thread work at once."""
+"""Requests about ACLs to a proxy that keeps them: a link with only this plugin, which runs its thread work at once.
+
+The broker sees nothing of ACLs. It answers the proxy's question whether it serves the client.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,16 @@ from typing import Any
 
 from plugins.acl import Acl
 from plugins.acl.acl_filters import ANY
-from proxy.core.commands import Close, Emit, Perform, ToBroker, ToClient
+from proxy.core.commands import Close, Command, Emit, Perform, ToBroker, ToClient
 from proxy.core.events import Event
 from proxy.core.filters import Filters
 from proxy.core.link import Link
 from proxy.protocol.codec import decode
-from proxy.protocol.header import SIZE, read_response_header, request_frame
+from proxy.protocol.header import SIZE, read_request_header, read_response_header, request_frame, response_frame
 from proxy.protocol.messages.create_acls import CreateAclsRequest
 from proxy.protocol.messages.delete_acls import DeleteAclsRequest
 from proxy.protocol.messages.describe_acls import DescribeAclsRequest
+from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.schema import Request, Response
 from proxy.testing import build, connection
 
@@ -26,12 +30,15 @@ CLOSED = None
 class Keeper:
     """A proxy that keeps ACLs in a file, and one of its clients."""
 
-    def __init__(self, file: Path, *, shadow: bool = False, principal: str = "User:admin") -> None:
+    def __init__(
+        self, file: Path, *, shadow: bool = False, principal: str | None = "User:admin", serves: bool = True
+    ) -> None:
         acl = build(Acl, rules=str(file), managed=True, shadow=shadow)
         self.rules = acl.rules
         self.events: list[Event] = []
         self._filters = Filters([acl])
         self._principal = principal
+        self._serves = serves  # otherwise the broker closes, as for a client that has not authenticated
 
     def ask(self, request: Request, version: int = NEWEST) -> Response | None:
         """Send a request and give its response; None where the connection is closed instead."""
@@ -43,10 +50,11 @@ class Keeper:
         sent = b""
         while commands:
             command: Any = commands.pop(0)
-            assert not isinstance(command, ToBroker), "brokers see nothing of ACLs"
-            if isinstance(command, Close):
+            if isinstance(command, ToBroker):
+                commands += self._broker(link, bytes(command.data))
+            elif isinstance(command, Close):
                 return CLOSED
-            if isinstance(command, ToClient):
+            elif isinstance(command, ToClient):
                 sent += bytes(command.data)
             elif isinstance(command, Emit):
                 self.events.append(command.event)
@@ -58,6 +66,17 @@ class Keeper:
         _, offset = read_response_header(request.api, version, sent[SIZE.size :])
         answer: Response = decode(request.api.response, version, sent[SIZE.size + offset :])
         return answer
+
+    def _broker(self, link: Link, frame: bytes) -> list[Command]:
+        """The broker answers what it is asked, or closes."""
+        if not self._serves:
+            return link.broker_closed()
+        header, body = read_request_header(frame[SIZE.size :])
+        asked = decode(MetadataRequest, header.request_api_version, frame[SIZE.size + body :])
+        assert asked.topics == []
+        answer = MetadataResponse(brokers=[], topics=[])
+        said = response_frame(answer, header.request_api_version, header.correlation_id)
+        return link.receive_broker(memoryview(said)) or []
 
 
 def creation(

@@ -17,7 +17,7 @@ from proxy.protocol.schema import Request
 from proxy.testing import build
 from proxy.text.problems import Reload
 from rules import Client, Operation, ResourceType
-from tests.plugins.acl.asked import Keeper, create, creation, delete, describe
+from tests.plugins.acl.asked import CLOSED, Keeper, create, creation, delete, describe
 from tests.plugins.acl.talk import Talk
 
 TEXT = """\
@@ -223,6 +223,18 @@ def test_whoever_may_not_gets_a_refusal_also_in_shadow(file: Path, shadow: bool,
     # Alter implies Describe.
     assert described(changer, pattern=3)
     assert outcomes(changer.ask(create(creation(name="new")), version)) == [(0, "")]
+
+
+@pytest.mark.parametrize("principal", ["User:admin", None])
+def test_a_client_that_its_broker_does_not_serve_neither_sees_nor_changes_acls(
+    file: Path, principal: str | None
+) -> None:
+    """It did not authenticate at a broker that wants it, or its session is over: only the broker knows."""
+    file.write_text(text := "super_users: [User:admin]\nunmatched: allow\nacls: []\n")
+    stranger = Keeper(file, principal=principal, serves=False)
+    for request in (describe(), create(creation(name="new")), delete({})):
+        assert stranger.ask(request) is CLOSED
+    assert file.read_text() == text
 
 
 def test_what_others_changed_in_the_file_is_described_at_once(keeper: Keeper, file: Path) -> None:

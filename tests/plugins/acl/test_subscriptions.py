@@ -31,16 +31,17 @@ REFUSED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 class Group(Talk):
     """A member whose cluster has some topics."""
 
-    def __init__(self, rules: Rules, *topics: str) -> None:
+    def __init__(self, rules: Rules, *topics: str, principal: str = "User:alice") -> None:
         self.topics = {name: topic_id(name) for name in topics or ("a-1", "a-2", "a-secret", "b-1")}
-        super().__init__(rules.acl, "User:alice", self.serves)
+        self.error: int | None = 0  # of the broker's answers to heartbeats; None: it does not answer them
+        super().__init__(rules.acl, principal, self.serves)
 
     def serves(self, request: Request, version: int) -> Response | None:
         if isinstance(request, MetadataRequest):
             return metadata_of(self.topics, request)
-        if isinstance(request, ConsumerGroupHeartbeatRequest):
+        if isinstance(request, ConsumerGroupHeartbeatRequest) and self.error is not None:
             return ConsumerGroupHeartbeatResponse(
-                throttle_time_ms=0, error_code=0, member_epoch=1, heartbeat_interval_ms=1
+                throttle_time_ms=0, error_code=self.error, member_epoch=1, heartbeat_interval_ms=1
             )
         return None
 
@@ -123,6 +124,71 @@ def test_who_left_is_forgotten(rules: Making) -> None:
     own.clock.time += LOOK
     talk.beat()
     assert talk.told[1:] == [(None, None), (None, None)]
+
+
+@pytest.mark.parametrize(
+    "beat",
+    [
+        {"epoch": 1, "subscribed_topic_regex": "nothing"},
+        {"epoch": 9, "subscribed_topic_regex": "", "subscribed_topic_names": []},
+        {"epoch": 0, "subscribed_topic_regex": ".*"},
+        {"epoch": -1},
+    ],
+)
+@pytest.mark.parametrize("error", [ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.GROUP_AUTHORIZATION_FAILED, None])
+def test_a_heartbeat_that_the_broker_does_not_accept_changes_nothing(
+    rules: Making, beat: dict[str, Any], error: int | None
+) -> None:
+    own = rules(SEES)
+    member, stranger = Group(own), Group(own)
+    member.beat(0, subscribed_topic_regex="a-.*")
+    stranger.error = error
+    stranger.beat(**beat)
+    own.clock.time += LOOK
+    member.topics["a-1"] = member.topics.pop("a-2")
+    member.beat()
+    assert member.told == [(["a-1", "a-2"], None), (["a-1"], None)]
+
+
+def test_a_wrong_expression_leaves_the_one_before_in_force(rules: Making) -> None:
+    own = rules(SEES)
+    talk = Group(own)
+    talk.beat(0, subscribed_topic_regex="a-.*")
+    assert talk.beat(subscribed_topic_regex="(").error_code == ErrorCode.INVALID_REGULAR_EXPRESSION
+    own.become(SEES.replace("a-2, ", ""))
+    talk.beat()
+    assert talk.told == [(["a-1", "a-2"], None), (["a-1"], None)]
+
+
+def test_a_member_that_joins_begins_anew(rules: Making) -> None:
+    talk = Group(rules(SEES))
+    talk.beat(0, subscribed_topic_regex="a-.*")
+    talk.beat(0, subscribed_topic_names=["b-1"])
+    talk.beat(subscribed_topic_names=["a-1"])
+    assert talk.told == [(["a-1", "a-2"], None), (["b-1"], None), (["a-1"], None)]
+
+
+def test_a_member_that_its_broker_does_not_know_any_more_is_forgotten(rules: Making) -> None:
+    talk = Group(rules(SEES))
+    talk.beat(0, subscribed_topic_regex="a-.*")
+    talk.error = ErrorCode.UNKNOWN_MEMBER_ID
+    talk.beat()
+    talk.error = 0
+    talk.beat(subscribed_topic_names=["b-1"])
+    assert talk.told[1:] == [(None, None), (["b-1"], None)]
+
+
+def test_a_name_that_another_client_gave_for_a_member_is_not_told_to_the_broker_by_one_that_may_not_see_it(
+    rules: Making,
+) -> None:
+    own = rules(SEES + "\n".join(["", "super_users: [User:root]"]))
+    root, alice = Group(own, principal="User:root"), Group(own)
+    root.beat(0, subscribed_topic_names=["a-secret"], subscribed_topic_regex="a-1")
+    own.clock.time += LOOK
+    alice.beat()
+    alice.beat(subscribed_topic_regex="")
+    assert root.told == [(["a-1", "a-secret"], None)]
+    assert alice.told == [(["a-1"], None), ([], "")]
 
 
 @pytest.mark.parametrize(

@@ -187,10 +187,11 @@ def test_whom_nobody_asked_who_it_is_has_nothing_to_do_with_tokens(rules: Making
     assert talk.to_broker == []
 
 
-def test_who_is_not_known_owns_nothing(rules: Making) -> None:
+def test_for_whom_only_the_broker_knows_no_token_is_made(rules: Making) -> None:
+    """The broker would make it, and nobody would get it."""
     talk = Talk(rules("acls: []").acl, None)
-    talk.ask(create(), 3)
-    assert talk.answer(made("ANONYMOUS")).error_code == REFUSED
+    assert talk.ask(create(), 3).error_code == REFUSED
+    assert talk.to_broker == []
 
 
 def token(owner: str, *renewers: str) -> Any:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from joserfc import jws, jwt
-from joserfc.jwk import OctKey
+from joserfc.jwk import ECKey, KeySet, OctKey
 
 from proxy.auth.tokens import INVALID, BearerExchange, TokenValidator
 from proxy.core.decisions import TURN
@@ -89,6 +89,26 @@ def test_a_key_that_is_not_known_is_asked_for() -> None:
     validate = replace(JUDGE, missing=lambda: asked.append(1))
     assert why(Issuer("k2").token(scope="write"), validate) == "a token by an unknown key"
     assert asked
+
+
+def unnamed(issuer: Issuer, **header: Any) -> str:
+    """A token that does not say by which key it is."""
+    claims = {"sub": "alice", "exp": NOW + 60, "iss": "https://issuer", "aud": "kafka", "scope": "write"}
+    return jwt.encode({"alg": issuer.algorithm} | header, claims, issuer.key, algorithms=[issuer.algorithm])
+
+
+def test_a_token_that_names_no_key_is_by_the_first_key_for_its_algorithm() -> None:
+    rsa, ec, later = Issuer("a", rsa=True), Issuer("b"), Issuer("c")
+    validate = replace(JUDGE, keys=lambda: KeySet([rsa.key, ec.key, later.key]))
+    for issuer in (rsa, ec):
+        assert validate.validate(unnamed(issuer))[0] == "alice"
+    for refused in (unnamed(later), unnamed(Issuer("d", rsa=True))):
+        assert why(refused, validate).startswith("a token that does not hold")
+
+
+def test_a_key_for_something_else_does_not_verify_a_token_that_names_no_key() -> None:
+    other = ECKey.import_key(Issuer("b").key.as_dict(private=True) | {"use": "enc"})
+    assert replace(JUDGE, keys=lambda: KeySet([other, ISSUER.key])).validate(unnamed(ISSUER))[0] == "alice"
 
 
 def test_a_public_key_is_no_shared_secret() -> None:
