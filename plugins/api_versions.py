@@ -71,7 +71,7 @@ class ApiVersions(Plugin):
         if response.error_code == ErrorCode.UNSUPPORTED_VERSION and ctx.version:
             response = yield Ask(request, min(ctx.version, newest(response)))
         leave_out_misread(response)
-        spoken = {entry.api_key: (entry.min_version, entry.max_version) for entry in response.api_keys}
+        spoken = {it.api_key: (it.min_version, it.max_version) for it in response.api_keys if it.api_key in APIS}
         ctx.connection.broker_versions = spoken
         response.api_keys = common(response.api_keys)
         return Reply(response)

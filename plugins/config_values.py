@@ -5,6 +5,7 @@ Rules:
 * A quorum voter's address becomes that of its node, or nobody's where no node id is there. A value that is only a host
   name becomes the advertised host.
 * ZooKeeper has no advertised address: its value is hidden, as a broker hides a sensitive one.
+* A value with very many voters is no broker's. It is hidden too: each voter would become an address.
 * The value of a synonym (the same setting from a file, or by default) is rewritten in the same way.
 """
 
@@ -13,9 +14,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from proxy.plugin import DescribeConfigsResponse, Endpoint, Topology, read_node_id
+from proxy.plugin import DescribeConfigsResponse, Endpoint, Topology, read_node_id, turns
 
 BROKER = 4  # a resource type of DescribeConfigs
+MOST_VOTERS = 100
 
 ConfigEntry = DescribeConfigsResponse.Result.Config
 Rewrite = Callable[[str, Endpoint, Topology], str | None]
@@ -27,7 +29,9 @@ def _listeners(value: str, shown: Endpoint, topology: Topology) -> str:
     return LISTENER.sub(f"://{shown}", value)
 
 
-def _voters(value: str, shown: Endpoint, topology: Topology) -> str:
+def _voters(value: str, shown: Endpoint, topology: Topology) -> str | None:
+    if value.count(",") >= MOST_VOTERS:
+        return None
     return ",".join(_voter(voter, topology) for voter in value.split(",")) if value else value
 
 
@@ -61,7 +65,7 @@ def advertise_in(config: ConfigEntry, shown: Endpoint, topology: Topology) -> bo
     if rewrite is None:
         return False
     settings: list[ConfigEntry | ConfigEntry.Synonym] = [config, *config.synonyms]
-    for setting in settings:
+    for setting in turns(settings):
         if setting.value is not None and setting.name in REWRITES:
             setting.value = REWRITES[setting.name](setting.value, shown, topology)
     return True

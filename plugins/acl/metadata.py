@@ -66,14 +66,14 @@ class MetadataCheck(Check):
         may = checked.authorizer.may
         if may(Operation.CREATE, CLUSTER):
             return
-        doubtful = {
+        doubtful = dict.fromkeys(
             t.name
             for t in turns(checked.request.topics)
             if t.name is not None and not may(Operation.CREATE, TOPIC, t.name)
-        }
+        )
         if not doubtful or not (yield from self._creation.is_on(checked.connection, checked.authorizer.now)):
             return
-        gone = yield from missing(sorted(doubtful), max(checked.version, CREATION_CAN_BE_DECLINED))
+        gone = yield from missing(doubtful, max(checked.version, CREATION_CAN_BE_DECLINED))
         (array,) = arrays("topics", checked.version, checked.request)
         refused = {
             index: ApiError(NOT_MADE)

@@ -122,7 +122,7 @@ class DeleteTopicsCheck(ElementCheck):
             if errors[index] == refused and name is not None and checked.authorizer.may(Operation.DESCRIBE, TOPIC, name)
         }
         if seen:
-            gone = yield from missing(sorted(set(seen.values())))
+            gone = yield from missing(dict.fromkeys(turns(seen.values())))
             errors |= {index: MISSING for index, name in turns(seen.items()) if name in gone}
 
     def is_named(self, checked: CheckedRequest, refused: Any) -> bool:

@@ -14,7 +14,9 @@ from collections.abc import Iterator
 
 from proxy.core.sasl.name import ClaimError, name
 
-LONGEST = 4096  # characters of a whole name; the patterns of people's rules are matched against it
+# Characters of a whole name. Rules are matched against it, and many patterns go back over a name again and again. The
+# one in Kafka's documentation, with six parts, takes 15 ms for a name of 400 characters, and 1.5 s for one of 1,100.
+LONGEST = 400
 WORDS = {
     "2.5.4.3": "CN",
     "2.5.4.6": "C",

@@ -9,6 +9,7 @@ from proxy.text.file import Section
 from proxy.text.quantities import Seconds, Size
 
 AtLeastOne = Annotated[int, Strict(), Field(ge=1)]
+LEAST_FRAME, LEAST_MEMORY = 1 << 10, 1 << 20  # bytes: with less no client works, and a unit was probably forgotten
 
 
 class LimitOptions(Section):
@@ -16,6 +17,7 @@ class LimitOptions(Section):
 
     frame: Size = Field(
         default=100 << 20,
+        ge=LEAST_FRAME,
         description="The largest request or response; a larger one closes its connection. Kafka's own: 100 MiB.",
         examples=["100 MiB"],
     )
@@ -43,7 +45,7 @@ class LimitOptions(Section):
         " Metadata of 10,000 topics with 200,000 partitions has 360,000.",
         examples=[300000],
     )
-    memory: Size | None = Field(
+    memory: Annotated[Size, Field(ge=LEAST_MEMORY)] | None = Field(
         default=None,
         description="Bytes that the connections of each worker may hold together; those that hold most are not read,"
         " and then closed. Without it a quarter of the machine's memory, shared among the workers, 1 GiB each at most.",

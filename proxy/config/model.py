@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Generic, TypeVar
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, Strict
 
-from proxy.config.limit_options import AtLeastOne, LimitOptions
+from proxy.config.limit_options import LimitOptions
 from proxy.config.plugins import PluginEntry
 from proxy.config.sasl import ClusterSasl, ListenerSasl, Secret
 from proxy.config.tls import ListenerTls, OptionalClusterTls
@@ -22,6 +22,7 @@ from proxy.text.file import Section
 from proxy.text.words import wrong
 
 T = TypeVar("T")
+MOST_WORKERS = 1_024  # each is a process; the largest machines have some hundred cores
 
 
 class Named(Mapping[str, T], Generic[T]):
@@ -172,8 +173,10 @@ class Config(Section):
         description="The plugins in force, in order, each with its options; address rewriting is always there.",
         examples=["[acl: {rules: acl.yaml}]"],
     )
-    workers: AtLeastOne = Field(
+    workers: Annotated[int, Strict()] = Field(
         default=1,
+        ge=1,
+        le=MOST_WORKERS,
         description="Processes that share the ports; one for each core is as fast as it gets.",
         examples=[1],
     )

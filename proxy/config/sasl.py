@@ -7,9 +7,11 @@ logs in to the brokers itself, by the `sasl:` of their cluster, such a listener 
 from __future__ import annotations
 
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field, SecretStr, ValidationInfo, WithJsonSchema
 
+from proxy.core.addresses import is_ipv6, is_name
 from proxy.text.file import Section
 from proxy.text.paths import FilePath, beside
 from proxy.text.quantities import Seconds
@@ -32,8 +34,20 @@ MechanismName = Annotated[
 ]
 
 
+def _is_url(value: object) -> bool:
+    """Is this a URL that can be fetched, as far as its text says?"""
+    if not isinstance(value, str) or not value.startswith(("https://", "http://")):
+        return False
+    try:
+        parts = urlsplit(value)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return False
+    return port != 0 and (is_name(host) or is_ipv6(host))
+
+
 def _keys(value: object, info: ValidationInfo) -> str:
-    if isinstance(value, str) and value.startswith(("https://", "http://")):
+    if isinstance(value, str) and _is_url(value):
         return value
     if isinstance(value, str) and "://" in value:
         raise wrong(f"{shown(value)} cannot be fetched", 'write an "https://" URL, or the path of a file')
@@ -133,8 +147,8 @@ class ClusterIdentity(Section):
 
 
 def _url(value: object) -> object:
-    if not isinstance(value, str) or not value.startswith(("https://", "http://")):
-        raise wrong("this is no URL", 'write e.g. "https://login.example.com/token"')
+    if not _is_url(value):
+        raise wrong("this is no URL that can be fetched", 'write e.g. "https://login.example.com/token"')
     return value
 
 

@@ -151,11 +151,12 @@ class FetchedToken:
         try:
             who = ask.client_id, ask.client_secret.get_secret_value()
             said = await _fetched(ask, "POST", ask.endpoint, data=form, auth=who)
-            answer = json.loads(said)
-            token, lifetime = answer["access_token"], float(answer.get("expires_in") or DEFAULT_LIFETIME)
-        except (httpx.HTTPError, httpx.InvalidURL, UnusableError, AnswerError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, UnusableError, AnswerError, ValueError) as error:
             log.warning("token not fetched", endpoint=endpoint, why=_why(error))
             return None
+        try:
+            answer = json.loads(said)
+            token, lifetime = answer["access_token"], float(answer.get("expires_in") or DEFAULT_LIFETIME)
         except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
             log.warning("token not fetched", endpoint=endpoint, why="the answer has no access_token")
             return None

@@ -16,7 +16,7 @@ from proxy.protocol.problem import Fault, ProtocolError
 from proxy.protocol.schema import Message, Struct
 from proxy.protocol.slices import Pace, Sliced
 from proxy.protocol.varint import Short, read_uvarint
-from proxy.protocol.wire import BYTES, RECORDS
+from proxy.protocol.wire import BYTES, LONGEST_STRING, RECORDS
 
 FAULT = {"request": Fault.CLIENT, "response": Fault.BROKER}
 
@@ -117,7 +117,10 @@ class _Reader:
             if not move.nullable or self.take(1, path)[0] < 128:
                 yield from self.struct(move.plan, path + ".")
         elif isinstance(move, Varying):
-            start, text = self.p, self.take(self.length(move, path) or 0, path)
+            start, size = self.p, self.length(move, path) or 0
+            if size > LONGEST_STRING and move.primitive not in (BYTES, RECORDS):
+                raise _Found(f"has {size} bytes, more than {LONGEST_STRING}", path, start)
+            text = self.take(size, path)
             if move.is_name:
                 _check_text(text, path, start)
         else:
@@ -195,5 +198,5 @@ def _check_varying(move: Varying, value: Any, path: str) -> None:
         size = len(value.encode())
     except UnicodeEncodeError:
         raise _Found("has characters that UTF-8 cannot write", path, None) from None
-    if not move.compact and size > 0x7FFF:
-        raise _Found(f"has {size} bytes, more than 32767", path, None)
+    if not move.compact and size > LONGEST_STRING:
+        raise _Found(f"has {size} bytes, more than {LONGEST_STRING}", path, None)

@@ -119,6 +119,7 @@ TransactionalId = Annotated[str, STRING, Meaning.TRANSACTIONAL_ID]
 User = Annotated[str, STRING, Meaning.USER]
 
 NO_UUID = bytes(16)
+LONGEST_STRING = 0x7FFF  # bytes, in every version: Kafka refuses to read or write a longer one
 LONGEST_TOPIC = 249  # characters of a topic's name (org.apache.kafka.common.internals.Topic)
 
 # Names of resources and of those who ask for them: authorization depends on these texts.

@@ -177,3 +177,9 @@ def test_of_what_a_client_calls_its_software_only_the_beginning_is_kept() -> Non
     assert asked.request is request, "the broker gets all of it"
     assert ctx.connection.software_name == "n" * LONGEST
     assert ctx.connection.software_version == "v" * LONGEST
+
+
+def test_of_what_a_broker_advertises_only_known_apis_are_kept() -> None:
+    everything = [entry(key, 0, key % 100) for key in range(30_000)]
+    _, _, ctx = converse(3, [ApiVersionsResponse(error_code=0, api_keys=everything)])
+    assert ctx.connection.broker_versions.keys() == APIS.keys() & set(range(30_000))

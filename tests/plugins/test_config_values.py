@@ -2,6 +2,7 @@
 
 import pytest
 
+from plugins.config_values import MOST_VOTERS
 from proxy.protocol.messages.describe_configs import DescribeConfigsResponse
 from tests.plugins.shown import rewritten
 
@@ -23,6 +24,7 @@ def config(name, value):
         ("controller.quorum.voters", "+1@inside:9093,00000000002@inside:1", "+1@outside:9194,00000000002@outside:9195"),
         ("controller.quorum.voters", "1@inside:9093,x@inside:9093,inside:9093", "1@outside:9194,outside:0,outside:0"),
         ("controller.quorum.voters", "", ""),
+        ("controller.quorum.voters", "," * MOST_VOTERS, None),
         ("controller.quorum.bootstrap.servers", "inside:9093", "outside:9195"),
         ("advertised.host.name", "inside", "outside"),
         ("port", "9092", "9195"),

@@ -39,9 +39,9 @@ def error_code(value: object) -> ErrorCode:
 
 def level_name(value: object) -> str:
     """Read the name of a level."""
-    if value not in LEVELS:
+    if not isinstance(value, str) or value not in LEVELS:
         raise wrong(f"unknown level {shown(value)}", nearest(str(value), LEVELS))
-    return str(value)
+    return value
 
 
 class ErrorAnswer(SayingEffect):

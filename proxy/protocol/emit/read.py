@@ -9,6 +9,7 @@ Rules:
   a request, `others` is how many more elements there may be that are no partitions.
 * `end` is where the bytes end, `p` how far they are read. Skipping may leave `p` behind `end`: code that cuts a span
   checks it.
+* A string is no longer than `LONGEST_STRING`, also where its length is a varint.
 * A message must mean the same to Kafka, which reads a known tagged field by its content, whatever size its tag says. So
   sizes must be true, even if a field is only skipped; and no tag may come twice (KIP-482). Names must be UTF-8: for
   broken UTF-8, Java and Python write different numbers of U+FFFD.
@@ -25,7 +26,7 @@ from proxy.protocol.emit.source import WIDTH, Source, length_letter, letters, ru
 from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, PlanStep, Varying
 from proxy.protocol.slices import BYTES as BYTES_OF_A_SLICE
 from proxy.protocol.slices import ELEMENT, READ
-from proxy.protocol.wire import BYTES, RECORDS, UUID
+from proxy.protocol.wire import BYTES, LONGEST_STRING, RECORDS, UUID
 
 
 def read_struct(src: Source, plan: Plan, target: str) -> None:
@@ -49,13 +50,16 @@ def read_run(src: Source, run: list[PlanStep], target: str) -> None:
     src.add(f"{targets}{comma} = {src.unpack(fmt)}(buf, p)", f"p += {width(run)}")
 
 
-def read_length(src: Source, compact: bool, wide: str) -> str:
+def read_length(src: Source, compact: bool, wide: str, longest: int | None = None) -> str:
     """Read a length or count into a fresh name; a compact one is the number plus one, 0 for null."""
     n = src.fresh("n")
     if compact:
         src.add(f"{n} = buf[p]", "p += 1")
         with src.block(f"if {n} > 127:"):
             src.add(f"{n}, p = rest_of_uvarint(buf, p, {n})")
+            if longest is not None:
+                with src.block(f"if {n} > {longest + 1}:"):
+                    src.add("raise Short")
     else:
         src.add(f"{n}, = {src.unpack(wide)}(buf, p)", f"p += {WIDTH[wide]}")
     return n
@@ -94,7 +98,7 @@ def read(src: Source, move: Move, target: str | None) -> None:
 def read_varying(src: Source, move: Varying, target: str | None) -> None:
     """A string, bytes or records."""
     wide = length_letter(move)
-    n = read_length(src, move.compact, wide)
+    n = read_length(src, move.compact, wide, None if move.primitive in (BYTES, RECORDS) else LONGEST_STRING)
     with unless_null(src, n, move.compact, move.nullable, target):
         span = f"p + {n} - 1" if move.compact else f"p + {n}"
         if target is None:

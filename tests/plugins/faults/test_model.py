@@ -53,6 +53,7 @@ def test_an_empty_list_is_no_faults() -> None:
             "{do: {error: {code: NOT_CONTROLLER, level: partitions}}}",
             '1:53: unknown level "partitions"; did you mean "partition"?',
         ),
+        ("{do: {error: {code: NOT_CONTROLLER, level: {a: 1}}}}", "1:53: unknown level a mapping; known here: "),
         (
             "{match: {api: Produce}, do: {error: {code: NOT_CONTROLLER, level: topic}}}",
             '1:76: no answer of Produce has an error at the level "topic"; known here: partition',

@@ -15,7 +15,7 @@ from cryptography.x509.oid import NameOID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.auth.distinguished import distinguished_name, subject
+from proxy.auth.distinguished import LONGEST, distinguished_name, subject
 from tests.certificates import Authority
 from tests.proxy.protocol.oracles.kafka import NEWEST, Kafka
 
@@ -46,6 +46,13 @@ TEXTS = ["alice", "a,b", 'q"u"', "a+b=c", "<#;>", "\\", "Jörg Müller", "東京
 def test_text_is_written_as_java_writes_it(kafka: Kafka, text: str) -> None:
     subject = name((NameOID.ORGANIZATION_NAME, "Example"), (NameOID.COMMON_NAME, text))
     assert distinguished_name(subject) == theirs(kafka, subject)
+
+
+def test_a_name_is_refused_that_is_too_long_to_match_rules_against() -> None:
+    unit = (NameOID.ORGANIZATIONAL_UNIT_NAME, "u" * 46)
+    assert len(distinguished_name(name(*[unit] * 8))) == LONGEST - 1
+    with pytest.raises(ValueError, match="longer than 400 characters"):
+        distinguished_name(name(*[unit] * 9))
 
 
 @pytest.mark.parametrize("kind", [_ASN1Type.T61String, _ASN1Type.IA5String, _ASN1Type.UniversalString])

@@ -1,11 +1,12 @@
 """The options, as declared."""
 
 import pickle
+from pathlib import Path
 
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from proxy.config import Config, LimitOptions
+from proxy.config import Config, LimitOptions, examine
 from proxy.text.file import Section
 from proxy.text.quantities import seconds, size
 
@@ -60,3 +61,21 @@ def test_a_configuration_can_be_handed_to_another_process() -> None:
 
 def test_without_advertise_clients_are_given_the_host_they_can_reach() -> None:
     assert Config.model_validate(SMALL).listeners["a"].advertised_host == "h"
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [
+        ("workers: 100000000", '"workers" is 100000000; the most is 1024'),
+        ("workers: 0", '"workers" is 0; the least is 1'),
+        ("limits: {frame: 100}", '"frame" is 100; the least is 1024'),
+        ("limits: {memory: 512 KiB}", '"memory" is "512 KiB"; the least is 1048576'),
+    ],
+)
+def test_a_number_that_nobody_means_is_said(tmp_path: Path, option: str, said: str) -> None:
+    file = tmp_path / "gateway.yaml"
+    around = "clusters: {main: {bootstrap: ['h:1']}}\nlisteners: {l: {cluster: main, bind: 'h:2'}}\n"
+    file.write_text(f"{around}{option}\n")
+    config, found = examine(file)
+    assert config is None
+    assert said in str(found[0])

@@ -123,7 +123,7 @@ TOKENS = "oauthbearer: {endpoint: 'https://x', client_id: a, client_secret: b}"
         ("{mechanism: OAUTHBEARER}", 'OAUTHBEARER needs "oauthbearer"'),
         (f"{{mechanism: OAUTHBEARER, username: a, password: b, {TOKENS}}}", 'has no use for "username"'),
         (f"{{mechanism: PLAIN, username: a, password: b, {TOKENS}}}", "PLAIN has no use for tokens"),
-        ("{mechanism: OAUTHBEARER, oauthbearer: {endpoint: x, client_id: a, client_secret: b}}", "this is no URL;"),
+        ("{mechanism: OAUTHBEARER, oauthbearer: {endpoint: x, client_id: a, client_secret: b}}", "this is no URL that"),
         ("{mechanism: PLAIN, username: a, password: b, identities: {}}", '"identities" is empty; write'),
         (f"{{mechanism: OAUTHBEARER, {TOKENS[:-1]}, ca: none.pem}}}}", "there is no file"),
     ],
@@ -136,3 +136,24 @@ def test_wrong_words_about_ourselves_are_said(tmp_path: Path, sasl: str, said: s
     assert said in str(found[0])
     assert str(found[0]).startswith(f"{file}:2:")
     assert "1234567" not in str(found)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("http://[::1", "https://[::zz]/x", "https://", "https:///x", "https://h:99999/x", "https://h:0/x"),
+        *("https://h:abc/x", "https://h:-1/", "https://a b/c", "https://a..b/", f"https://{'a' * 64}.b/", "ftp://h/"),
+    ],
+)
+@pytest.mark.parametrize("option", ["endpoint", "jwks"])
+def test_a_url_that_cannot_be_fetched_is_said_with_its_place(tmp_path: Path, url: str, option: str) -> None:
+    file = tmp_path / "gateway.yaml"
+    tokens = f'{{endpoint: "{url}", client_id: a, client_secret: b}}'
+    if option == "endpoint":
+        file.write_text(CLUSTER.format(sasl=f"{{mechanism: OAUTHBEARER, oauthbearer: {tokens}}}"))
+    else:
+        file.write_text(FILE.format(sasl=f'{{mechanisms: [OAUTHBEARER], oauthbearer: {{jwks: "{url}"}}}}'))
+    config, found = examine(file)
+    assert config is None
+    assert "fetched" in str(found[0])
+    assert str(found[0]).startswith(f"{file}:")

@@ -194,7 +194,18 @@ async def test_no_token_is_said_without_secrets(elsewhere: Elsewhere, answer: st
     assert "hunter2" not in str(lines)
 
 
-@pytest.mark.parametrize("url", ["http://dk:hunter2@127.0.0.1:{port}/t?key=hunter2", "http://127.0.0.1:99999/?hunter2"])
+async def test_a_question_that_cannot_be_asked_is_not_taken_for_an_answer(
+    elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "bogus://x")
+    with capture_logs() as lines:
+        async with trio.open_nursery() as nursery:
+            await nursery.start(FetchedToken(client(elsewhere.url)).watch)
+            nursery.cancel_scope.cancel()
+    assert "bogus" in str(lines[0]["why"])
+
+
+@pytest.mark.parametrize("url", ["http://dk:hunter2@127.0.0.1:{port}/t?key=hunter2", "http://127.0.0.1:1/?hunter2"])
 async def test_what_may_be_secret_in_a_url_is_not_told(elsewhere: Elsewhere, url: str) -> None:
     url = url.format(port=elsewhere.server_port)
     keys = FetchedKeys(url, Oauthbearer())
