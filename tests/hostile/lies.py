@@ -8,6 +8,7 @@ from collections.abc import Callable
 from proxy.protocol.frame import SIZE
 from proxy.protocol.header import request_frame, response_frame
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from proxy.protocol.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResponse
 from proxy.protocol.messages.fetch import FetchResponse
 from proxy.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from proxy.protocol.messages.produce import ProduceResponse
@@ -15,9 +16,9 @@ from tests.hostile.answers import topic_id
 from tests.hostile.canary import REAL
 from tests.hostile.ground import Ground
 from tests.hostile.requests import beat, by_id, metadata, produce
-from tests.hostile.settings import BROKERS
+from tests.hostile.settings import BROKERS, OPEN
 from tests.hostile.stage import Peer, silent
-from tests.hostile.trial import cases
+from tests.hostile.trial import case, cases
 
 NUMBER = 7
 Lie = Callable[[bytes], bytes]  # from the honest response to the bytes that are sent
@@ -145,6 +146,52 @@ def versions(ground: Ground, told: ApiVersionsResponse) -> str:
     client.half_close()
     client.ends()
     return f"{len(client.told):,} bytes, then closed"
+
+
+@case("versions of 49,000 APIs, on many connections that stay", on=BROKERS, peak=60, kept=40)
+def versions_kept(ground: Ground) -> str:
+    """The proxy remembers what a connection's broker speaks, and takes as little for each connection as ever."""
+    told = response_frame(_versions(*((key, key % 3_000 + 300, 9_999) for key in range(-18_000, 31_000))), 0, NUMBER)
+
+    def play(peer: Peer) -> None:
+        for frame in peer.frames():
+            peer.send(_numbered(int.from_bytes(frame[4:8], signed=True))(told))
+
+    port = ground.cluster(play)
+    times = ground.times(10, 60)
+    for _ in range(times):
+        client = ground.client(port)
+        client.send(request_frame(ApiVersionsRequest(), 0, NUMBER, "hostile"))
+        client.frame()
+    return f"{times} answers of {len(told):,} bytes"
+
+
+@case("a quorum of nothing but commas", on=OPEN, peak=120)
+def voters(ground: Ground) -> str:
+    """Each voter would become an address: the answer would be twelve times as long."""
+    config = DescribeConfigsResponse.Result.Config
+    commas = config(
+        name="controller.quorum.voters", value="," * 32_767, read_only=True, is_sensitive=False, config_source=4
+    )
+    result = DescribeConfigsResponse.Result(
+        error_code=0,
+        error_message=None,
+        resource_type=4,
+        resource_name="1",
+        configs=[commas] * ground.times(30, 300),
+    )
+    told = response_frame(DescribeConfigsResponse(throttle_time_ms=0, results=[result]), 3, 1)
+
+    def play(peer: Peer) -> None:
+        for frame in peer.frames():
+            peer.send(_numbered(int.from_bytes(frame[4:8], signed=True))(told))
+
+    ground.stage.play = play
+    asked = DescribeConfigsRequest.Resource(resource_type=4, resource_name="1", configuration_keys=None)
+    answer = ground.client().ask(DescribeConfigsRequest(resources=[asked]), 3)
+    shown = {each.value for each in answer.results[0].configs}
+    assert shown == {None}, f"a client was shown {str(shown)[:100]}"
+    return f"{len(told):,} bytes, and all values are hidden"
 
 
 @cases({f"a coordinator at {host[:20]!r}": host for host in ("", "a" * 300, "\0", "é")}, on=BROKERS)
