@@ -28,6 +28,7 @@ from plugins.acl.acl_filters import ANY, MATCH, Filter, acls, conditioned, match
 from plugins.acl.acl_messages import Created, Deleted, binding, created, described, matched, wrong
 from plugins.acl.authorizer import Authorizer
 from plugins.acl.client_authorizer import authorizer_of
+from plugins.acl.cluster_topics import CREATION_CAN_BE_DECLINED
 from proxy.plugin import (
     AclsChanged,
     AclsNotChanged,
@@ -109,7 +110,7 @@ class ManagedAcls(Plugin):
 
     def _refused(self, ctx: Context, request: Request, operation: Operation) -> Steps:
         """The refusal of a client without this right. A client that its broker does not serve gets no answer."""
-        yield Ask(MetadataRequest(topics=[], allow_auto_topic_creation=False))
+        yield Ask(MetadataRequest(topics=[], allow_auto_topic_creation=False), CREATION_CAN_BE_DECLINED)
         if authorizer_of(self._authorizer, ctx).may(operation, ResourceType.CLUSTER, CLUSTER_NAME):
             return None
         answer = refuse(ctx.api, ctx.version, request, ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
