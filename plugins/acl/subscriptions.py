@@ -29,6 +29,7 @@ LOOK = 5.0  # seconds between two resolutions of a member's expression, for topi
 MOST = 100_000  # members remembered
 ROOM = 64 << 20  # bytes for all members; beyond it the oldest are forgotten
 NAME = 60  # bytes of a name beside its characters
+LONGEST_TEXT = 8_000  # characters of a text beside an error: an answer has 32,767 bytes for it
 SUBSCRIPTION = 1_000  # bytes of a member beside its names
 
 
@@ -92,17 +93,18 @@ class SubscribedTopicsCheck(Check):
         self, key: tuple[str, str], member: Subscription | None, checked: CheckedRequest, response: Any
     ) -> None:
         """The broker answered a heartbeat. `member`: the subscription after it; None: there is none to remember."""
-        if response.error_code == ErrorCode.UNKNOWN_MEMBER_ID:
+        if response.error_code == ErrorCode.UNKNOWN_MEMBER_ID or (member is None and not response.error_code):
             self._forget(key)
-        elif not response.error_code:
-            self._forget(key)
-            if member is not None:
-                self._remember(key, member)
+        elif member is not None and not response.error_code:
+            self._remember(key, member)
 
     def _remember(self, key: tuple[str, str], member: Subscription) -> None:
         """Remember this member, and forget the oldest members if all take too many bytes."""
+        known = self._members.get(key)
+        if known is None or known.names is not member.names or known.told is not member.told:
+            member.size = sum(map(len, key)) + member.measured()  # others may have their turn meanwhile
+        self._forget(key)
         self._members[key] = member
-        member.size = sum(map(len, key)) + member.measured()
         self.size += member.size
         while len(self._members) > MOST or self.size > ROOM:
             self._forget(next(iter(self._members)))
@@ -149,11 +151,11 @@ class TopologyNamesCheck(Check):
         paths = [path.removeprefix("topology.subtopologies.") for path in TOPOLOGY]
         said_in = (values(path, checked.version, part) for part in parts for path in paths)
         named = list(dict.fromkeys(name for names in said_in for name in turns(names)))
-        inside = ",".join(name for name in named if name in INTERNAL)
+        inside = ",".join(name for name in named if name in INTERNAL)[:LONGEST_TEXT]
         if inside:
             said = f"Use of Kafka internal topics {inside} in a Kafka Streams topology is prohibited."
             return checked.refuse(ErrorCode.STREAMS_INVALID_TOPOLOGY, said)
-        wrong = ",".join(name for name in turns(named) if misnamed(name) is not None)
+        wrong = ",".join(name for name in turns(named) if misnamed(name) is not None)[:LONGEST_TEXT]
         if wrong or "" in named:
             said = f"Topic names {wrong} are not valid topic names."
             return checked.refuse(ErrorCode.STREAMS_INVALID_TOPOLOGY, said)

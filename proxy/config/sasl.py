@@ -40,7 +40,7 @@ def _is_url(value: object) -> bool:
         return False
     try:
         parts = urlsplit(value)
-        host, port = parts.hostname or "", parts.port
+        host, port = (parts.hostname or "").encode("idna").decode(), parts.port
     except ValueError:
         return False
     return port != 0 and (is_name(host) or is_ipv6(host))

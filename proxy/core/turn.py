@@ -9,10 +9,10 @@ Rules:
 * Work is counted anew at each look at the sockets: whoever was ready had a turn since the last.
 * The more lanes of a worker wait for their turn, the shorter is a turn, down to one frame. With turns of one length,
   50 clients that sent requests without end kept a small request waiting for 300 ms instead of 100.
-* Until a waiting lane has its turn, all lanes together do no more work than one may do alone. So between two looks at
-  the sockets there is little work, however many clients ask something at the same moment: 300 of them kept those whose
-  frames just pass waiting for 130 to 310 ms, now 5 to 15. A lane with little work need not wait because others do: when
-  it had to, new clients waited twice as long beside 200 others.
+* Between two looks at the sockets all lanes together do no more work than one may do alone, and again as much when a
+  waiting lane has its turn. So there is little work between them, however many clients ask something at the same
+  moment: 300 of them kept those whose frames just pass waiting for 130 to 310 ms, now 5 to 15. A lane with little work
+  need not wait because others do: when it had to, new clients waited twice as long beside 200 others.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class WaitingLanes:
 
 
 class Turn:
-    """The work of one lane since the others had their turn. `is_over`: they have it now."""
+    """The work of one lane since the others had their turn, or since the last look. `is_over`: they have it now."""
 
     __slots__ = ("_left", "_look", "_outbox", "_tasks", "_waiting", "is_over")
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from plugins.acl import regex, subscriptions
 from plugins.acl.regex import LONGEST, BadExpressionError, matching
-from plugins.acl.subscriptions import LOOK
+from plugins.acl.subscriptions import LOOK, SubscribedTopicsCheck, Subscription
 from proxy.protocol.api import CONSUMER_GROUP_HEARTBEAT
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.fiber import in_slices
 from proxy.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
@@ -26,6 +27,12 @@ from tests.plugins.acl.talk import Rules, Talk, metadata_of, topic_id
 Making = Callable[..., Rules]
 SEES = "acls: [{allow: User:alice, to: Read, groups: g}, {allow: User:alice, to: Describe, topics: [a-1, a-2, b-1]}]"
 REFUSED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+
+
+class Accepted:
+    """An answer without an error."""
+
+    error_code = 0
 
 
 class Group(Talk):
@@ -114,6 +121,25 @@ def test_of_many_members_that_say_much_the_oldest_are_forgotten(rules: Making, m
         talk.beat(-1, member_id=f"m-{number}")
     (subscribed,) = (each for each in own.acl._checks[CONSUMER_GROUP_HEARTBEAT] if hasattr(each, "_members"))
     assert subscribed.size == 0
+
+
+def test_two_heartbeats_of_one_member_that_are_answered_in_turns_are_counted_once() -> None:
+    check, key = SubscribedTopicsCheck(), ("g", "m")
+    under_way = [
+        in_slices(check._answered, key, Subscription(names=[f"{n}-{number}" for n in range(300)]), None, Accepted())
+        for number in range(2)
+    ]
+    turns = 0
+    while under_way:
+        for one in tuple(under_way):
+            turns += 1
+            try:
+                next(one)
+            except StopIteration:
+                under_way.remove(one)
+    assert turns > 4
+    check._answered(key, None, cast(Any, None), Accepted())
+    assert check.size == 0
 
 
 def test_who_left_is_forgotten(rules: Making) -> None:

@@ -220,7 +220,7 @@ async def test_a_side_that_has_much_is_read_in_larger_portions_unless_many_have_
             return most
 
         monkeypatch.setattr(client, "receive", receive)
-        while len(asked) < 2:
+        for _ in range(2):
             read(conversation, client)
         assert asked[1] == portion
 
