@@ -17,7 +17,7 @@ from collections.abc import Callable
 from proxy.plugin import DescribeConfigsResponse, Endpoint, Topology, read_node_id, turns
 
 BROKER = 4  # a resource type of DescribeConfigs
-MOST_VOTERS = 100
+MOST_VOTERS = 100  # of a quorum; real ones have up to nine
 
 ConfigEntry = DescribeConfigsResponse.Result.Config
 Rewrite = Callable[[str, Endpoint, Topology], str | None]

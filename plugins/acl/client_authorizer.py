@@ -211,6 +211,6 @@ def authorizer_of(authorizer: Authorizer, ctx: Context) -> ClientAuthorizer:
     return found.of_request(ctx)
 
 
-def size(name: str | bytes) -> int:
+def size(name: str) -> int:
     """Bytes that a name takes in the cache."""
     return getsizeof(name) + ENTRY

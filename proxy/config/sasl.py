@@ -6,7 +6,7 @@ logs in to the brokers itself, by the `sasl:` of their cluster, such a listener 
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeGuard
 from urllib.parse import urlsplit
 
 from pydantic import BeforeValidator, Field, SecretStr, ValidationInfo, WithJsonSchema
@@ -34,7 +34,7 @@ MechanismName = Annotated[
 ]
 
 
-def _is_url(value: object) -> bool:
+def _is_url(value: object) -> TypeGuard[str]:
     """Is this a URL that can be fetched, as far as its text says?"""
     if not isinstance(value, str) or not value.startswith(("https://", "http://")):
         return False
@@ -47,7 +47,7 @@ def _is_url(value: object) -> bool:
 
 
 def _keys(value: object, info: ValidationInfo) -> str:
-    if isinstance(value, str) and _is_url(value):
+    if _is_url(value):
         return value
     if isinstance(value, str) and "://" in value:
         raise wrong(f"{shown(value)} cannot be fetched", 'write an "https://" URL, or the path of a file')

@@ -69,8 +69,8 @@ class Turn:
         self._tasks = tasks
         self._outbox = outbox
         self._waiting = waiting
-        self._left = ENOUGH  # work that it may do in this turn, if it was counted since the last look at the sockets
-        self._look = waiting.looks
+        self._left = ENOUGH  # work that it may still do
+        self._look = waiting.looks  # the look at the sockets since which that is counted
         self.is_over = False
 
     def allows(self, work: int) -> bool:

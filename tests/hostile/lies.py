@@ -17,7 +17,7 @@ from tests.hostile.canary import REAL
 from tests.hostile.ground import Ground
 from tests.hostile.requests import beat, by_id, metadata, produce
 from tests.hostile.settings import BROKERS, OPEN
-from tests.hostile.stage import Peer, silent
+from tests.hostile.stage import Peer, Play, silent
 from tests.hostile.trial import case, cases
 
 NUMBER = 7
@@ -30,6 +30,16 @@ def _numbered(number: int) -> Lie:
 
 def _sized(size: int) -> Lie:
     return lambda honest: struct.pack(">i", size) + honest[4:]
+
+
+def _always(told: bytes) -> Play:
+    """Answer each request with this, under the number of the request."""
+
+    def play(peer: Peer) -> None:
+        for frame in peer.frames():
+            peer.send(_numbered(int.from_bytes(frame[4:8], signed=True))(told))
+
+    return play
 
 
 def _slowly(peer: Peer) -> None:
@@ -153,11 +163,7 @@ def versions_kept(ground: Ground) -> str:
     """The proxy remembers what a connection's broker speaks, and takes as little for each connection as ever."""
     told = response_frame(_versions(*((key, key % 3_000 + 300, 9_999) for key in range(-18_000, 31_000))), 0, NUMBER)
 
-    def play(peer: Peer) -> None:
-        for frame in peer.frames():
-            peer.send(_numbered(int.from_bytes(frame[4:8], signed=True))(told))
-
-    port = ground.cluster(play)
+    port = ground.cluster(_always(told))
     times = ground.times(10, 60)
     for _ in range(times):
         client = ground.client(port)
@@ -182,11 +188,7 @@ def voters(ground: Ground) -> str:
     )
     told = response_frame(DescribeConfigsResponse(throttle_time_ms=0, results=[result]), 3, 1)
 
-    def play(peer: Peer) -> None:
-        for frame in peer.frames():
-            peer.send(_numbered(int.from_bytes(frame[4:8], signed=True))(told))
-
-    ground.stage.play = play
+    ground.stage.play = _always(told)
     asked = DescribeConfigsRequest.Resource(resource_type=4, resource_name="1", configuration_keys=None)
     answer = ground.client().ask(DescribeConfigsRequest(resources=[asked]), 3)
     shown = {each.value for each in answer.results[0].configs}

@@ -14,6 +14,7 @@ from proxy.core.commands import Close, Command, Emit, Perform, ToBroker, ToClien
 from proxy.core.events import Event
 from proxy.core.filters import Filters
 from proxy.core.link import Link
+from proxy.protocol.api import METADATA
 from proxy.protocol.codec import decode
 from proxy.protocol.header import SIZE, read_request_header, read_response_header, request_frame, response_frame
 from proxy.protocol.messages.create_acls import CreateAclsRequest
@@ -69,13 +70,13 @@ class Keeper:
 
     def _broker(self, link: Link, frame: bytes) -> list[Command]:
         """The broker answers what it is asked, or closes."""
+        header, body = read_request_header(frame[SIZE.size :])
+        asked = header.request_api_key, header.request_api_version
+        assert asked == (METADATA.key, 4), "brokers see nothing of ACLs, and all that have ACLs know this version"
+        assert decode(MetadataRequest, 4, frame[SIZE.size + body :]).topics == []
         if not self._serves:
             return link.broker_closed()
-        header, body = read_request_header(frame[SIZE.size :])
-        asked = decode(MetadataRequest, header.request_api_version, frame[SIZE.size + body :])
-        assert asked.topics == []
-        answer = MetadataResponse(brokers=[], topics=[])
-        said = response_frame(answer, header.request_api_version, header.correlation_id)
+        said = response_frame(MetadataResponse(brokers=[], topics=[]), 4, header.correlation_id)
         return link.receive_broker(memoryview(said)) or []
 
 

@@ -123,7 +123,10 @@ TOKENS = "oauthbearer: {endpoint: 'https://x', client_id: a, client_secret: b}"
         ("{mechanism: OAUTHBEARER}", 'OAUTHBEARER needs "oauthbearer"'),
         (f"{{mechanism: OAUTHBEARER, username: a, password: b, {TOKENS}}}", 'has no use for "username"'),
         (f"{{mechanism: PLAIN, username: a, password: b, {TOKENS}}}", "PLAIN has no use for tokens"),
-        ("{mechanism: OAUTHBEARER, oauthbearer: {endpoint: x, client_id: a, client_secret: b}}", "this is no URL that"),
+        (
+            "{mechanism: OAUTHBEARER, oauthbearer: {endpoint: x, client_id: a, client_secret: b}}",
+            "this is no URL that can be fetched;",
+        ),
         ("{mechanism: PLAIN, username: a, password: b, identities: {}}", '"identities" is empty; write'),
         (f"{{mechanism: OAUTHBEARER, {TOKENS[:-1]}, ca: none.pem}}}}", "there is no file"),
     ],
