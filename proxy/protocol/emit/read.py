@@ -2,30 +2,24 @@
 
 Rules:
 * Printed code has no decisions about versions left in it, and makes no objects but those that were requested.
-* Bounds are checked before a span is cut; a count is checked against the fewest bytes that its elements take.
+* Bounds are checked before a span is cut.
 * Bad bytes raise `Short`, IndexError or struct.error; `codec.py` turns these into a ProtocolError.
-* In a sliced reader `room` is how many more units of elements there may be (`slices.py`), and `turn` is the position at
-  which others have their turn. Its bytes may be a view, of which only the requested parts are copied. In the reader of
-  a request, `others` is how many more elements there may be that are no partitions.
+* A sliced reader's bytes may be a view, of which only the requested parts are copied.
 * `end` is where the bytes end, `p` how far they are read. Skipping may leave `p` behind `end`: code that cuts a span
   checks it.
 * A string is no longer than `LONGEST_STRING`, also where its length is a varint.
-* A message must mean the same to Kafka, which reads a known tagged field by its content, whatever size its tag says. So
-  sizes must be true, even if a field is only skipped; and no tag may come twice (KIP-482). Names must be UTF-8: for
-  broken UTF-8, Java and Python write different numbers of U+FFFD.
+* Names must be UTF-8: for broken UTF-8, Java and Python write different numbers of U+FFFD.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
-from itertools import chain, repeat
+from collections.abc import Collection, Iterable
 
+from proxy.protocol.emit.lengths import charge, counted, end_slice, read_length, unless_absent, unless_null
 from proxy.protocol.emit.shared import FEW
-from proxy.protocol.emit.source import WIDTH, Source, length_letter, letters, runs, width
+from proxy.protocol.emit.source import Source, length_letter, letters, runs, width
+from proxy.protocol.emit.tags import by_tag, each_tag, tag_count
 from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, PlanStep, Varying
-from proxy.protocol.slices import BYTES as BYTES_OF_A_SLICE
-from proxy.protocol.slices import ELEMENT, READ
 from proxy.protocol.wire import BYTES, LONGEST_STRING, RECORDS, UUID
 
 
@@ -48,37 +42,6 @@ def read_run(src: Source, run: list[PlanStep], target: str) -> None:
     targets = ", ".join(f"{target}.{step.field.name}" for step in run)
     comma = "," if len(run) == 1 else ""
     src.add(f"{targets}{comma} = {src.unpack(fmt)}(buf, p)", f"p += {width(run)}")
-
-
-def read_length(src: Source, compact: bool, wide: str, longest: int | None = None) -> str:
-    """Read a length or count into a fresh name; a compact one is the number plus one, 0 for null."""
-    n = src.fresh("n")
-    if compact:
-        src.add(f"{n} = buf[p]", "p += 1")
-        with src.block(f"if {n} > 127:"):
-            src.add(f"{n}, p = rest_of_uvarint(buf, p, {n})")
-            if longest is not None:
-                with src.block(f"if {n} > {longest + 1}:"):
-                    src.add("raise Short")
-    else:
-        src.add(f"{n}, = {src.unpack(wide)}(buf, p)", f"p += {WIDTH[wide]}")
-    return n
-
-
-@contextmanager
-def unless_null(src: Source, n: str, compact: bool, nullable: bool, target: str | None) -> Iterator[None]:
-    """The lines for a length that is not null; null is handled or refused here."""
-    missing = f"not {n}" if compact else f"{n} < 0"
-    if not nullable:
-        with src.block(f"if {missing}:"):
-            src.add("raise Short")
-        yield
-        return
-    with src.block(f"if {missing}:"):
-        if target:
-            src.add(f"{target} = None")
-    with src.block("else:"):
-        yield
 
 
 def read(src: Source, move: Move, target: str | None) -> None:
@@ -136,52 +99,13 @@ def read_many(src: Source, move: Many, target: str | None) -> None:
         if target:
             src.add(f"{items} = []")
         with src.block(f"for _ in range({n}):"):
-            _slice(src)
+            end_slice(src)
             item = src.fresh("o") if target else None
             read(src, element, item)
             if target:
                 src.add(f"{items}.append({item})")
         if target:
             src.add(f"{target} = {items}")
-
-
-@contextmanager
-def counted(src: Source, move: Many, target: str | None) -> Iterator[str]:
-    """The lines for an array that is not null; gives the name of its count, which fits the bytes that are there."""
-    n = read_length(src, move.compact, "i")
-    with unless_null(src, n, move.compact, move.nullable, target):
-        if move.compact:
-            src.add(f"{n} -= 1")
-        with src.block(f"if {n} * {move.element.least} > end - p:"):
-            src.add("raise Short")
-        if target or not isinstance(move.element, Fixed):
-            _charge(src, n, move.units, partitions=move.is_of_partitions)
-        yield n
-
-
-def _charge(src: Source, n: str, units: int, *, partitions: bool) -> None:
-    """Count elements that are about to be read, each of so many units."""
-    if src.counts:
-        src.add(f"room -= {n}" if units == 1 else f"room -= {n} * {units}")
-        with src.block("if room < 0:"):
-            src.add("raise TooMany")
-    if src.counts_others and not partitions:
-        src.add(f"others -= {n}")
-        with src.block("if others < 0:"):
-            src.add("raise TooManyOthers")
-
-
-def _slice(src: Source) -> None:
-    """End this slice if it is long enough; called before each element."""
-    if src.sliced:
-        src.add(f"turn -= {READ}")
-        with src.block("if p > turn:"):
-            src.add("yield", f"turn = p + {BYTES_OF_A_SLICE}")
-
-
-def _copied(src: Source, span: str) -> str:
-    """A span as bytes of its own."""
-    return f"bytes({span})" if src.sliced else span
 
 
 def read_numbers(src: Source, move: Many, element: Fixed, target: str) -> None:
@@ -197,10 +121,15 @@ def read_numbers(src: Source, move: Many, element: Fixed, target: str) -> None:
     n = src.fresh("n")
     src.add(f"{n} = buf[p]")
     with src.block(f"if 0 < {n} < {FEW}:"):
-        _charge(src, f"({n} - 1)", move.units, partitions=True)
+        charge(src, f"({n} - 1)", move.units, partitions=True)
         src.add(f"{target} = [*READ_FEW_{fmt}[{n}](buf, p)]", f"p += {n} * {element.least} - {element.least - 1}")
     with src.block("else:"):
         src.add(long_way)
+
+
+def _copied(src: Source, span: str) -> str:
+    """A span as bytes of its own."""
+    return f"bytes({span})" if src.sliced else span
 
 
 def read_nested(src: Source, move: Nested, target: str | None) -> None:
@@ -213,21 +142,6 @@ def read_nested(src: Source, move: Nested, target: str | None) -> None:
         read_struct(src, move.plan, inner)
         if inner != target:
             src.add(f"{target} = {inner}")
-
-
-@contextmanager
-def unless_absent(src: Source, nullable: bool, target: str | None) -> Iterator[None]:
-    """The lines for a struct that is not null; null is handled here."""
-    if not nullable:
-        yield
-        return
-    present = src.fresh("n")
-    src.add(f"{present} = buf[p]", "p += 1")
-    with src.block(f"if {present} > 127:"):  # a signed byte: below 0 is null
-        if target:
-            src.add(f"{target} = None")
-    with src.block("else:"):
-        yield
 
 
 def skip_struct(src: Source, plan: Plan) -> None:
@@ -244,41 +158,6 @@ def skip_steps(src: Source, steps: Iterable[PlanStep]) -> None:
             src.add(f"p += {width(run)}")
         else:
             read(src, run[0].move, None)
-
-
-def tag_count(src: Source) -> str:
-    """Read the number of tagged fields that follow into a fresh name: mostly 0."""
-    n = src.fresh("n")
-    src.add(f"{n} = buf[p]", "p += 1")
-    return n
-
-
-@contextmanager
-def each_tag(src: Source, n: str) -> Iterator[tuple[str, str]]:
-    """The lines for one tagged field, whose tag and end have the names given. They must leave `p` at its end."""
-    tag, stop, seen = src.fresh("tag"), src.fresh("stop"), src.fresh("seen")
-    with src.block(f"if {n} > 127:"):
-        src.add(f"{n}, p = rest_of_uvarint(buf, p, {n})")
-    _charge(src, n, ELEMENT, partitions=False)
-    src.add(f"{seen} = set()")
-    with src.block(f"for _ in range({n}):"):
-        _slice(src)
-        src.add(f"{tag}, p = read_uvarint(buf, p)", f"{stop}, p = read_uvarint(buf, p)", f"{stop} += p")
-        with src.block(f"if {tag} in {seen} or {stop} > end:"):
-            src.add("raise Short")
-        src.add(f"{seen}.add({tag})")
-        yield tag, stop
-        with src.block(f"if p != {stop}:"):
-            src.add("raise Short")
-
-
-def by_tag(src: Source, known: Collection[PlanStep], tag: str) -> Iterator[PlanStep | None]:
-    """Each known field, within the lines for its tag; None within the lines for any other tag."""
-    for word, step in zip(chain(["if"], repeat("elif")), known, strict=False):
-        with src.block(f"{word} {tag} == {step.field.tag}:"):
-            yield step
-    with src.block("else:" if known else "if True:"):
-        yield None
 
 
 def skip_tags(src: Source, known: Collection[PlanStep]) -> None:

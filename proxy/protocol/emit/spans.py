@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from proxy.protocol.emit.read import counted, read, read_length, skip_tags, unless_absent, unless_null
+from proxy.protocol.emit.lengths import counted, read_length, unless_absent, unless_null
+from proxy.protocol.emit.read import read, skip_tags
 from proxy.protocol.emit.source import Source, length_letter
 from proxy.protocol.plan import Fixed, Many, Move, Nested, Plan, PlanStep, Varying
 
