@@ -7,46 +7,12 @@ Rules:
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from types import UnionType
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    ClassVar,
-    NamedTuple,
-    TypeVar,
-    Union,
-    dataclass_transform,
-    get_args,
-    get_origin,
-)
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, cast, dataclass_transform
 
+from proxy.protocol.annotations import annotated, wire_type
 from proxy.protocol.declarations import UNSET, Declaration
-from proxy.protocol.wire import (
-    BOOL,
-    BYTES,
-    FLOAT64,
-    LEGACY_STRING,
-    NO_UUID,
-    PLAIN,
-    RECORDS,
-    STRING,
-    UUID,
-    Meaning,
-    Primitive,
-)
-
-ZERO: dict[Primitive, Any] = {
-    BOOL: False,
-    FLOAT64: 0.0,
-    UUID: NO_UUID,
-    STRING: "",
-    LEGACY_STRING: "",
-    BYTES: b"",
-    RECORDS: b"",
-}
+from proxy.protocol.wire import ZERO, Meaning, Primitive
 
 
 class Field(NamedTuple):
@@ -92,36 +58,20 @@ def camel(name: str) -> str:
 
 def _field(owner: str, name: str, annotation: Any, declared: Declaration | None) -> Field:
     """Read one line of a declaration."""
-    how = declared or Declaration()
-    inner, can_be_null = annotation, False
-    if get_origin(inner) in (Union, UnionType):
-        options = [option for option in get_args(inner) if option is not type(None)]
-        if len(options) != 1:
-            raise TypeError(f"{owner}.{name}: {annotation!r} is no wire type")
-        inner, can_be_null = options[0], True
-    is_array = get_origin(inner) is list
-    if is_array:
-        (inner,) = get_args(inner)
-    kind: Any = PLAIN.get(inner)
-    meaning = None
-    if get_origin(inner) is Annotated:
-        _, kind, *meanings = get_args(inner)
-        meaning = meanings[0] if meanings else None
-    elif isinstance(inner, StructType):
-        kind = inner
-    if kind is None:
+    how, typed = declared or Declaration(), wire_type(annotation)
+    if typed is None or not isinstance(typed.kind, Primitive | StructType):
         raise TypeError(f"{owner}.{name}: {annotation!r} is no wire type")
     nullable = None
-    if can_be_null:
+    if typed.may_be_null:
         nullable = how.first if how.nullable is None else how.nullable
     elif how.nullable is not None or how.default is None:
         raise TypeError(f"{owner}.{name}: null needs a type that says so: `... | None`")
     return Field(
         name,
         how.json or camel(name),
-        kind,
-        is_array,
-        meaning,
+        cast(Primitive | type[Struct], typed.kind),
+        typed.is_array,
+        typed.meaning,
         how.first,
         how.last,
         how.tag,
@@ -130,17 +80,6 @@ def _field(owner: str, name: str, annotation: Any, declared: Declaration | None)
         declared is None,
         (how.mirrors,) if isinstance(how.mirrors, str) else how.mirrors,
     )
-
-
-def _annotations(namespace: dict[str, Any]) -> dict[str, Any]:
-    """The annotations of a class body; Python 3.14 keeps them as a function (PEP 749)."""
-    if sys.version_info >= (3, 14):
-        import annotationlib
-
-        annotate = annotationlib.get_annotate_from_class_namespace(namespace)
-        if annotate is not None:
-            return annotationlib.call_annotate_function(annotate, annotationlib.Format.VALUE)
-    return dict(namespace.get("__annotations__", {}))
 
 
 def _plain(fields: tuple[Field, ...]) -> dict[str, Any]:
@@ -158,10 +97,10 @@ class StructType(type):
         if "__slots__" in namespace:  # one of the bases below, which declare no fields
             return super().__new__(mcs, name, bases, namespace, **options)
         declared = {key: namespace.pop(key) for key, value in list(namespace.items()) if isinstance(value, Declaration)}
-        annotations = _annotations(namespace)
-        for stray in declared.keys() - annotations.keys():
+        types = annotated(namespace)
+        for stray in declared.keys() - types.keys():
             raise TypeError(f"{name}.{stray}: a field needs a type")
-        fields = tuple(_field(name, key, type_, declared.get(key)) for key, type_ in annotations.items())
+        fields = tuple(_field(name, key, type_, declared.get(key)) for key, type_ in types.items())
         namespace["__slots__"] = tuple(field.name for field in fields)
         namespace["fields"] = fields
         namespace["field"] = {field.name: field for field in fields}

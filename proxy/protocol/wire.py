@@ -119,6 +119,18 @@ TransactionalId = Annotated[str, STRING, Meaning.TRANSACTIONAL_ID]
 User = Annotated[str, STRING, Meaning.USER]
 
 NO_UUID = bytes(16)
+
+# What a value is if nothing was read or set; of the primitives that are not here, 0.
+ZERO: dict[Primitive, Any] = {
+    BOOL: False,
+    FLOAT64: 0.0,
+    UUID: NO_UUID,
+    STRING: "",
+    LEGACY_STRING: "",
+    BYTES: b"",
+    RECORDS: b"",
+}
+
 LONGEST_STRING = 0x7FFF  # bytes, in every version: Kafka refuses to read or write a longer one
 LONGEST_TOPIC = 249  # characters of a topic's name (org.apache.kafka.common.internals.Topic)
 
