@@ -14,7 +14,6 @@ from proxy.plugin import (
     API_VERSIONS,
     SASL_AUTHENTICATE,
     SASL_HANDSHAKE,
-    ApiVersionsRequest,
     Authenticated,
     Connection,
     Context,
@@ -22,14 +21,14 @@ from proxy.plugin import (
     Disconnect,
     ErrorCode,
     Reply,
-    SaslHandshakeRequest,
+    Request,
     Signal,
     Sleep,
     Steps,
     refuse,
 )
 from proxy.plugin.frames import Head, Reader
-from proxy.plugin.sasl import LONGEST_TOKEN, TABLE, Accepted, Comes, Do, Exchange, SaslState
+from proxy.plugin.sasl import ALREADY_AUTHENTICATED, LONGEST_TOKEN, TABLE, Accepted, Comes, Do, Exchange, SaslState
 
 BEFORE = (API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE)
 SOONEST = 1.0  # seconds between two re-authentications, as with a broker
@@ -43,7 +42,7 @@ class SaslSession:
     """
 
     def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+        self.connection = connection
         self.state = SaslState.FRESH
         self.mechanism = ""
         self.exchange: Exchange | None = None
@@ -54,11 +53,11 @@ class SaslSession:
         connection.gate.limit(LONGEST_TOKEN)
 
     def _narrow(self) -> None:
-        self._connection.gate.narrow(BEFORE, self._strange)
+        self.connection.gate.narrow(BEFORE, self._strange)
 
     def _strange(self, head: Head) -> Reader | None:
         """A request that has no filter chain now."""
-        gate, comes = self._connection.gate, COMES.get(head[1] >> 16, Comes.OTHER)
+        gate, comes = self.connection.gate, COMES.get(head[1] >> 16, Comes.OTHER)
         do = TABLE[self.state][comes]
         if comes is Comes.VERSIONS and do is Do.PASS:
             return None  # a version that the proxy does not know: the answer says so
@@ -69,24 +68,27 @@ class SaslSession:
             return gate.refuse(head, ErrorCode.ILLEGAL_SASL_STATE, reason)
         return gate.end(reason, head)
 
-    def check(self, ctx: Context, comes: Comes, request: ApiVersionsRequest | SaslHandshakeRequest) -> Decision:
-        """The refusal that the table has for this request; None if it may go on."""
+    def check(self, ctx: Context, request: Request) -> Decision:
+        """The refusal that the table has for this request of SASL or ApiVersions; None if it may go on."""
+        comes = COMES[ctx.api.key]
         do = TABLE[self.state][comes]
         if self.state is SaslState.LIMITED and self._rests and do is Do.AGREE:
             do = Do.REFUSE
-        reason = f"{ctx.api.name} came out of turn"
+        reason, message = f"{ctx.api.name} came out of turn", None
+        if comes is Comes.TOKEN:
+            reason, message = "a token came before a mechanism", ALREADY_AUTHENTICATED
         if do is Do.CLOSE:
             return Disconnect(reason)
         if do in (Do.ILLEGAL, Do.REFUSE):
-            answer = refuse(ctx.api, ctx.version, request, ErrorCode.ILLEGAL_SASL_STATE)
-            assert answer is not None, "both have a place for an error"
+            answer = refuse(ctx.api, ctx.version, request, ErrorCode.ILLEGAL_SASL_STATE, message)
+            assert answer is not None, "all of them have a place for an error"
             return Reply(answer, end=reason if do is Do.ILLEGAL else None)
         return None
 
     def begin_again(self) -> None:
         """The client named a mechanism to authenticate again. Until that has succeeded the gate is narrow."""
         self._rests = True
-        self._connection.gate.run(self._rest())
+        self.connection.gate.run(self._rest())
         self._narrow()
 
     def _rest(self) -> Steps:
@@ -96,7 +98,7 @@ class SaslSession:
 
     def accept(self, accepted: Accepted) -> None:
         """The client is authenticated: note its principal and open the gate."""
-        connection = self._connection
+        connection = self.connection
         connection.principal, connection.mechanism = f"User:{accepted.user}", self.mechanism
         if connection.taken_for is None:
             connection.taken_for = ""

@@ -9,6 +9,7 @@ from scramp import ScramClient
 
 from plugins.api_versions import ApiVersions
 from plugins.sasl_terminated import SaslTerminated
+from plugins.sasl_terminated.authenticator import Introduce
 from proxy.auth.authority import Failures, ListenerAuthority
 from proxy.auth.identity import Identities, Password, introduce_later
 from proxy.auth.passwords import BAD, PlainExchange, ScramExchange
@@ -70,12 +71,13 @@ def authority(session: float | None = None, patience: float = 30.0) -> ListenerA
 class Terminated(SaslTerminated):
     """With a new authority each time a playbook is played: failures are counted."""
 
-    def __init__(self, session: float | None = None) -> None:
-        services = FakeWorker().services()
-        super().__init__(SaslTerminated.Options(authority=authority(session)), services)
+    def __init__(self, session: float | None = None, introduce: Introduce | None = None) -> None:
+        options = SaslTerminated.Options(authority=authority(session), introduce=introduce)
+        super().__init__(options, FakeWorker().services())
 
     def connected(self, connection: Connection):  # type: ignore[no-untyped-def]
-        self._authority = authority(self._authority.session)
+        new = authority(self.options.authority.session)
+        SaslTerminated.__init__(self, self.options.model_copy(update={"authority": new}), self.services)
         return super().connected(connection)
 
 
@@ -201,10 +203,12 @@ def test_a_bare_token_that_is_wrong_is_answered_by_silence() -> None:
 class Introducing(Terminated):
     """Tells the broker for whom it speaks."""
 
+    def __init__(self) -> None:
+        identities = Identities(None, {"User:alice": Password("PLAIN", "dk", "dk-secret")})
+        super().__init__(introduce=partial(introduce_later, identities))
+
     def connected(self, connection: Connection):  # type: ignore[no-untyped-def]
         connection.broker_versions = {SASL_AUTHENTICATE.key: (0, 2)}
-        identities = Identities(None, {"User:alice": Password("PLAIN", "dk", "dk-secret")})
-        self._introduce = partial(introduce_later, identities)
         return super().connected(connection)
 
 

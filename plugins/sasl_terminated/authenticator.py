@@ -1,0 +1,67 @@
+"""Authenticator: a client's exchange of tokens at the proxy, whether its tokens have headers or not.
+
+Rules:
+* What takes long to check takes steps.
+* A refusal is delayed, the longer the more refusals the client's address has had.
+* When a client authenticates again, the mechanism and the principal must stay the same (KIP-368).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+from plugins.sasl_terminated.session import SaslSession
+from proxy.plugin import Connection, Refused, Step, Steps
+from proxy.plugin.sasl import (
+    Accepted,
+    Authority,
+    Exchange,
+    Rejecting,
+    StepResult,
+    other_mechanism,
+    other_principal,
+    rejected,
+)
+
+Introduce = Callable[[Connection, str], Steps]  # of the principal; an answer other than None ends the connection
+
+
+class Authenticator:
+    """Authenticates the clients of one listener."""
+
+    def __init__(self, authority: Authority, introduce: Introduce | None) -> None:
+        self._authority = authority
+        self._introduce = introduce
+
+    def begin(self, session: SaslSession, mechanism: str) -> Exchange:
+        """The exchange of a client that named this mechanism."""
+        if session.number and mechanism != session.mechanism:
+            return Rejecting(rejected(other_mechanism(session.mechanism, mechanism), mechanism, True))
+        session.mechanism = mechanism
+        return self._authority.begin(mechanism, session.number > 0)
+
+    def step(self, session: SaslSession, token: bytes) -> Generator[Step, Any, StepResult]:
+        """Give a token to the exchange that is under way."""
+        assert session.exchange is not None
+        outcome = session.exchange.step(token)
+        if isinstance(outcome, Generator):
+            outcome = yield from outcome
+        if not isinstance(outcome, Accepted):
+            return outcome
+        principal, before = f"User:{outcome.user}", session.connection.principal
+        if session.number and principal != before:
+            return rejected(other_principal(str(before), principal), session.mechanism, True)
+        limits = [seconds for seconds in (self._authority.session, outcome.lifetime) if seconds is not None]
+        return outcome._replace(lifetime=min(limits, default=None))
+
+    def introduce(self, session: SaslSession, accepted: Accepted) -> Steps:
+        """Tell the broker for which client the proxy speaks, where that is configured."""
+        if self._introduce is None or session.number:
+            return None
+        return (yield from self._introduce(session.connection, f"User:{accepted.user}"))
+
+    def failed(self, connection: Connection, mechanism: str, why: str, user: str | None = None) -> float:
+        """Emit the event of a refusal. Returns the seconds to wait before the client is told."""
+        connection.gate.tell(Refused(mechanism, why, user and f"User:{user}"))
+        return self._authority.failed(connection.client[0])
