@@ -35,6 +35,8 @@ TESTED_WITH = {
     "plugins/audit/reports/controls.py": "tests/plugins/audit/reports/render/test_page.py",
     "plugins/audit/reports/expressions.py": "tests/plugins/audit/reports/catalogue/test_recounts.py",
     "plugins/faults/kinds.py": "tests/plugins/faults/effects/test_answers.py",
+    "plugins/sasl_inspected/claims.py": "tests/plugins/test_sasl_inspected.py",
+    "plugins/sasl_inspected/raw_tokens.py": "tests/plugins/test_sasl_inspected.py",
     "plugins/sasl_terminated/bare_tokens.py": "tests/plugins/test_sasl_terminated.py",
     "plugins/sasl_terminated/session.py": "tests/plugins/test_sasl_terminated.py",
     "proxy/admin/run_time_faults.py": "tests/proxy/admin/test_fault_operations.py",

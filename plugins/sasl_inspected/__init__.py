@@ -3,12 +3,10 @@
 Rules:
 * Nothing is changed: the broker is the authority. A client's token passes only where the broker cannot read another
   principal in it: a token that is not as its mechanism defines it is refused here, as a broker refuses it.
-* When a client authenticates again, the mechanism and the principal must stay the same (KIP-368).
 * After each step of the client, the client is not read until the broker has answered. So an answer belongs to the last
   claim, whatever the client sends ahead.
-* After SaslHandshake v0 the tokens have no headers, so no request may pass for one. The exchange of PLAIN, SCRAM and
-  OAUTHBEARER ends when the broker accepts it, that of GSSAPI with the client's last token. Of any other mechanism
-  nobody here knows the last token: it is refused in v0.
+* After SaslHandshake v0 the tokens have no headers (`raw_tokens.py`). A mechanism of which nobody here knows the last
+  token is refused in v0.
 * Clients of 0.9 begin with a bare token of GSSAPI, whose first byte is 0x60: no API has such a key.
 * From SaslHandshake on, until the broker has accepted or refused the client, requests have at most 512 KiB, as there.
 
@@ -27,11 +25,11 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 
+from plugins.sasl_inspected.claims import FAILED, learn, offer, refused
+from plugins.sasl_inspected.raw_tokens import RawTokens
 from proxy.plugin import (
-    Authenticated,
     Connection,
     Context,
     Decision,
@@ -48,7 +46,7 @@ from proxy.plugin import (
     on_request,
     on_response,
 )
-from proxy.plugin.frames import HOLD, Buffer, Head, Reader
+from proxy.plugin.frames import Head, Reader
 from proxy.plugin.sasl import (
     FIRST_BYTE,
     GSSAPI,
@@ -58,12 +56,8 @@ from proxy.plugin.sasl import (
     ObservedExchange,
     following,
     observe,
-    other_mechanism,
-    other_principal,
-    rejected,
 )
 
-FAILED = "authentication failed"
 NOT_TAKEN = "the broker did not take it"
 
 
@@ -151,73 +145,3 @@ class SaslInspected(Plugin):
                 del ctx.connection.notes[self._name]
         ctx.connection.gate.go_on()
         return None
-
-
-class RawTokens:
-    """Tokens without headers, passed between client and broker."""
-
-    def __init__(self, connection: Connection, exchange: ObservedExchange) -> None:
-        self._connection = connection
-        self._exchange = exchange
-
-    def client(self, token: bytes) -> Sequence[Buffer] | None:
-        """A step of the client, or its first request."""
-        gate = self._connection.gate
-        if self._exchange.is_over:
-            learn(self._connection, self._exchange)
-            gate.take_requests(token)
-            return HOLD
-        try:
-            offer(self._connection, self._exchange, token)
-        except ClaimError as error:
-            refused(self._connection, self._exchange, error)
-            return gate.end(FAILED)
-        if self._exchange.in_turn:
-            gate.wait()
-        return None
-
-    def broker(self, token: bytes) -> Sequence[Buffer] | None:
-        """A step of the broker."""
-        gate = self._connection.gate
-        try:
-            done = self._exchange.in_turn and self._exchange.broker(token)
-        except ClaimError as error:
-            return gate.distrust(str(error))
-        if done:
-            learn(self._connection, self._exchange)
-            gate.take_requests()
-        else:
-            gate.go_on()
-        return None
-
-
-def offer(connection: Connection, exchange: ObservedExchange, token: bytes) -> None:
-    """Read a token of the client. Raises ClaimError: the token must not pass to the broker."""
-    exchange.client(token)
-    before, claim = connection.mechanism, exchange.claim
-    if before is None or claim is None:
-        return
-    if exchange.mechanism != before:
-        raise other_mechanism(before, exchange.mechanism)
-    if connection.principal and claim.user and connection.principal != f"User:{claim.user}":
-        raise other_principal(connection.principal, f"User:{claim.user}")
-
-
-def refused(connection: Connection, exchange: ObservedExchange, error: ClaimError) -> SaslAuthenticateResponse:
-    """The answer that a broker would give to such a token. Emits the event of a refusal."""
-    message, why, _ = rejected(error, exchange.mechanism, connection.mechanism is not None)
-    connection.gate.tell(Refused(exchange.mechanism, why))
-    failed = ErrorCode.SASL_AUTHENTICATION_FAILED
-    return SaslAuthenticateResponse(error_code=failed, error_message=message, auth_bytes=b"")
-
-
-def learn(connection: Connection, exchange: ObservedExchange) -> None:
-    """The broker accepted the client: note who it is, and take requests of any size again."""
-    again = connection.mechanism is not None
-    claim = exchange.claim
-    connection.mechanism = exchange.mechanism
-    connection.principal = f"User:{claim.user}" if claim and claim.user is not None else None
-    connection.taken_for = None  # the broker knows the client itself
-    connection.delegation = claim.delegation if claim else None
-    connection.gate.open()
-    connection.gate.tell(Authenticated(exchange.mechanism, connection.principal, again))
