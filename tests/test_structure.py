@@ -39,6 +39,7 @@ TESTED_WITH = {
     "plugins/sasl_inspected/raw_tokens.py": "tests/plugins/test_sasl_inspected.py",
     "plugins/sasl_terminated/bare_tokens.py": "tests/plugins/test_sasl_terminated.py",
     "plugins/sasl_terminated/session.py": "tests/plugins/test_sasl_terminated.py",
+    "proxy/admin/fault_names.py": "tests/proxy/admin/test_fault_operations.py",
     "proxy/admin/run_time_faults.py": "tests/proxy/admin/test_fault_operations.py",
     "proxy/cli/admin_options.py": "tests/proxy/cli/test_faults.py",
     "proxy/cli/sent_faults.py": "tests/proxy/cli/test_faults.py",
