@@ -19,7 +19,11 @@ from rules.match import RequestFacts
 
 
 class UnmeantSession:
-    """A fetch session that none of these faults is about (None: no session). Its second request tells its id."""
+    """A fetch session that none of these faults is about (None: no session). Its second request tells its id.
+
+    It knows neither epochs nor partitions, as `FetchSessions` does: requests of the session pass here unread, and so do
+    all answers.
+    """
 
     def __init__(self, faults: Sequence[NamedFault] | None = None) -> None:
         self._faults = faults
