@@ -1,0 +1,84 @@
+"""`doorkeeper audit verify` and `prune`: is a journal as it was written, and which of its segments go.
+
+Rules:
+* The findings of `verify` go to standard output, since they are its result.
+* Only `prune` changes the journal, and the proxy that writes it may be running.
+"""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from plugins.audit.keyfile import KeyFileError
+from plugins.audit.pruning import prune
+from plugins.audit.seals import BadSealError
+from plugins.audit.signing import fingerprint, public_key, signing_key
+from plugins.audit.verify import verify
+from proxy.cli.ending import give_up
+from proxy.cli.journals import journal_folder, moment_utc, must_be_journal, reading, way_out
+from proxy.text.words import printable
+
+VERIFY_EPILOG = """\b
+Examples:
+  doorkeeper audit verify /var/lib/doorkeeper/journal --key journal.pub
+  openssl pkey -in journal.key -pubout -out journal.pub      the public key alone
+\b
+Exit code: 0 if all is as it was written (gaps that the journal accounts for are told); 1 if not.
+"""
+
+
+@click.command("verify", epilog=VERIFY_EPILOG)
+@journal_folder
+@click.option(
+    "--key", type=click.Path(path_type=Path), help="The key that signed it: a PEM file, the public key is enough."
+)
+def verify_journal(journal: Path, key: Path | None) -> None:
+    """Say whether JOURNAL is as it was written, and if not: which segment, which events, and what was done."""
+    must_be_journal(journal)
+    with reading():
+        try:
+            verified = verify(journal, None if key is None else public_key(key))
+        except KeyFileError as error:
+            give_up(str(error))
+    for remark in verified.remarks:
+        click.echo(f"{'gap: ' if remark.gap else ''}{printable(str(remark))}")
+    if verified.pruned:
+        click.echo(f"{verified.pruned} older segments were pruned by whoever has the key; their seals are there")
+    being_written = f", and {verified.open} being written" if verified.open else ""
+    click.echo(
+        f"{verified.events} events in {verified.segments} sealed segments are as they were written{being_written}"
+    )
+    for signer in sorted(verified.keys):
+        known = "" if key else "; give the proxy's as --key, since a forger has one too"
+        click.echo(f"sealed with the key {fingerprint(signer)}{known}")
+    sys.exit(0 if verified.is_intact else 1)
+
+
+@click.command("prune")
+@journal_folder
+@click.option(
+    "--before", required=True, callback=moment_utc, help="Segments whose hour was over at that time, in UTC, go."
+)
+@click.option("--key", type=click.Path(path_type=Path), help="The private key of the journal; without it JOURNAL.key.")
+def prune_journal(journal: Path, before: datetime, key: Path | None) -> None:
+    """Delete old segments of JOURNAL. Their seals stay, and a signed statement, so that `verify` knows of it."""
+    must_be_journal(journal)
+    file = key or journal.with_name(f"{journal.name}.key")
+    try:
+        if not file.exists():
+            give_up(f"{file}: there is no such key; name the journal's private key with --key")
+        with reading():
+            signing = signing_key(file)
+        pruned = list(prune(journal, before, signing, datetime.now(UTC)))
+    except KeyFileError as error:
+        give_up(str(error))
+    except BadSealError as error:
+        give_up(f"a seal cannot be trusted: {error}; see what `doorkeeper audit verify` says")
+    except OSError as error:
+        give_up(f"{error.filename}: cannot be deleted ({error.strerror}); {way_out(error)}")
+    freed = sum(size for _, size in pruned)
+    click.echo(f"{len(pruned)} segments deleted, {freed:,} bytes; their seals stay")
