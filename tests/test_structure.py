@@ -43,6 +43,7 @@ TESTED_WITH = {
     "proxy/admin/run_time_faults.py": "tests/proxy/admin/test_fault_operations.py",
     "proxy/cli/admin_options.py": "tests/proxy/cli/test_faults.py",
     "proxy/cli/journals.py": "tests/proxy/cli/test_audit.py",
+    "proxy/cli/report_options.py": "tests/proxy/cli/test_report.py",
     "proxy/cli/sealed_journals.py": "tests/proxy/cli/test_audit.py",
     "proxy/cli/sent_faults.py": "tests/proxy/cli/test_faults.py",
     "proxy/config/limit_options.py": "tests/proxy/config/test_model.py",

@@ -11,37 +11,28 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
-from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from plugins.audit.keyfile import KeyFileError
-from plugins.audit.reports import asked, tags
+from plugins.audit.reports import asked
 from plugins.audit.reports.catalogue import REPORTS
-from plugins.audit.reports.facts import JournalFacts
-from plugins.audit.reports.inputs import Inputs
-from plugins.audit.reports.pipeline.audit_topic import PACKAGE, PLAIN, AuditTopicPlace, TopicAccess, client_settings
-from plugins.audit.reports.pipeline.place import JournalPlace, PlaceError
+from plugins.audit.reports.pipeline.audit_topic import PACKAGE
+from plugins.audit.reports.pipeline.place import JournalPlace
 from plugins.audit.reports.report import AuditReport
 from plugins.audit.signing import public_key
 from proxy.cli.checked import checked
 from proxy.cli.ending import give_up
-from proxy.cli.reached import NotReachedError, check_reached
-from proxy.text.problems import BadFileError
+from proxy.cli.report_options import access_of, inputs_of
 from proxy.text.words import nearest
-from rules import load
 
 if TYPE_CHECKING:
     from plugins.audit.reports.job import Progressed
 
-T = TypeVar("T")
 THIS_MACHINE = "local[*]"
 SUBMITTED = "PYSPARK_GATEWAY_PORT"  # is set by spark-submit, which says the master itself
-FILES = {"Rules": "rules", "Tags": "tags_file"}  # files whose hashes are on the page, and their options
 MISSING = "reports need more; `pip install 'doorkeeper[reports]'`"
 EPILOG = """\b
 Examples:
@@ -113,7 +104,7 @@ def command(journal: str, out: Path, only: tuple[AuditReport, ...], **said: Any)
     JOURNAL is a folder, any URL that Spark reads, or an audit topic: kafka://HOST:PORT/TOPIC.
     Needs `pip install 'doorkeeper[reports]'`.
     """
-    inputs = _inputs(journal, said)
+    inputs = inputs_of(journal, said)
     try:
         key = said["key"] and public_key(said["key"])
     except KeyFileError as error:
@@ -121,7 +112,7 @@ def command(journal: str, out: Path, only: tuple[AuditReport, ...], **said: Any)
     except OSError as error:
         give_up(f"{error.filename}: cannot be read ({error.strerror}); check its path and permissions")
     master = said["master"] or (None if SUBMITTED in os.environ else THIS_MACHINE)
-    access = _access(journal, said, is_begun=master is None)
+    access = access_of(journal, said, is_begun=master is None)
     try:
         from plugins.audit.reports.job import ReportError, ReportJob, run
     except ModuleNotFoundError:
@@ -134,69 +125,6 @@ def command(journal: str, out: Path, only: tuple[AuditReport, ...], **said: Any)
     except KeyboardInterrupt:
         sys.exit(130)
     click.echo(page)
-
-
-def _access(journal: str, said: dict[str, Any], *, is_begun: bool) -> TopicAccess:
-    """How a topic is read. `is_begun`: Spark is already running, so it downloads nothing."""
-    config, jars, package = said["kafka_config"], said["jars"], said["packages"]
-    try:
-        topic = AuditTopicPlace.of(journal)
-        if topic is None:
-            if config or jars:
-                raise click.UsageError(
-                    f"--kafka-config and --jars are for a topic, and {journal} is none; leave them out"
-                )
-            return PLAIN
-        settings = {} if config is None else client_settings(config)
-        access = TopicAccess(settings, tuple(map(Path, jars.split(","))) if jars else (), package)
-        access.check()
-        check_reached(topic.brokers)
-    except PlaceError as error:
-        give_up(str(error))
-    except NotReachedError as error:
-        give_up(f"{topic}: {error}")
-    if not jars and not is_begun:
-        click.echo(f"Spark fetches {package} and what it needs from Maven Central, unless it has them", err=True)
-    return access
-
-
-def _inputs(journal: str, said: dict[str, Any]) -> Inputs:
-    since = _moment(said["since"], said["zone"], "--from")
-    until = _moment(said["until"], said["zone"], "--to")
-    if since and until and since >= until:
-        raise click.UsageError(f"--from {said['since']} is not before --to {said['until']}; give the later one as --to")
-    return Inputs(
-        JournalFacts(journal, False),
-        since,
-        until,
-        zone=said["zone"].key,
-        principals=said["principals"],
-        topics=said["topics"],
-        offsets=said["offsets"],
-        rules=_file(said["rules"], load),
-        rules_file=str(said["rules"] or ""),
-        tags=_file(said["tags_file"], tags.load),
-        files=tuple((name, _hashed(said[option])) for name, option in FILES.items() if said[option]),
-        **({"hours": said["hours"]} if said["hours"] else {}),
-    )
-
-
-def _moment(text: str | None, zone: ZoneInfo, option: str) -> datetime | None:
-    try:
-        return None if text is None else asked.moment(text, zone)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint=option) from None
-
-
-def _file(path: Path | None, load: Callable[[Path], T]) -> T | None:
-    try:
-        return None if path is None else load(path)
-    except BadFileError as error:
-        give_up("\n".join(map(str, error.problems)))
-
-
-def _hashed(path: Path) -> str:
-    return f"{path}, SHA-256 {sha256(path.read_bytes()).hexdigest()}"
 
 
 @contextmanager
