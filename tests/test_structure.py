@@ -70,6 +70,7 @@ TESTED_WITH = {
     "proxy/core/topic_writer.py": "tests/proxy/net/test_topic_writing.py",
     "proxy/core/verdict.py": CONVERSATION,
     "proxy/core/waiting.py": "tests/proxy/core/test_task.py",
+    "proxy/net/accepting.py": "tests/proxy/net/test_listeners.py",
     "proxy/net/agreement.py": "tests/proxy/net/test_workers.py",
     "proxy/net/applying.py": "tests/proxy/net/test_changing.py",
     "proxy/net/beginning.py": "tests/proxy/net/test_arrivals.py",

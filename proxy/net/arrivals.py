@@ -73,7 +73,7 @@ class Arrivals:
         counters.accepted += 1
         counters.open += 1
         worker.reactor.expect()
-        self._port.serve_beside(self._arrive, client, Newcomer(client, peer, broker_id, here))
+        self._port.acceptor.serve_beside(self._arrive, client, Newcomer(client, peer, broker_id, here))
 
     def _complain(self, event: str, about: Hashable, peer: tuple[str, int], why: str, **facts: object) -> None:
         here = {"client": str(Endpoint(*peer)), "listener": self._listener}

@@ -87,7 +87,7 @@ class Fronts:
         await nursery.start(listener.serve)
         worker.listeners.append(listener)
         self._exposure.add(listener)
-        listener.accepted = Arrivals(listener, self._exposure, self._upstream, worker).accepted
+        listener.acceptor.accepted = Arrivals(listener, self._exposure, self._upstream, worker).accepted
         self._fronts[name] = Front(listener, self._place(declared))
 
     def _place(self, declared: ListenerOptions) -> object:

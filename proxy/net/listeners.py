@@ -9,39 +9,26 @@ Rules:
   bootstrap port is nearer below it, and never to a broker if it is a bootstrap port. Otherwise a cluster could take the
   clients of another by inventing an id, and workers, which share their ports, would not even notice.
 * With a host name for each broker, all brokers are served on the bootstrap port. The name tells them apart.
-* An error on one connection ends only that one. Without file descriptors, nothing is accepted for a moment.
 """
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Awaitable, Callable, Container, Sequence
-from contextlib import suppress
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Container, Sequence
 
-import structlog
 import trio
 
 from proxy.config.tls import ID
 from proxy.core.addresses import LAST_PORT
 from proxy.core.topology import NOWHERE, Endpoint
+from proxy.net.accepting import Acceptor
 from proxy.net.bind import BindError, listen, look_up, overlap
 from proxy.net.dial import family_of
 from proxy.net.tasks import Tasks
-from proxy.text.scarce import MORE_DESCRIPTORS, is_scarce
-
-log = structlog.get_logger()
-
-BURST = 16  # connections accepted before other tasks have their turn: connecting one to a broker takes up to 1 ms
-BREATHER = 0.1  # seconds without accepting when no descriptors are left
-MAPPED = "::ffff:"  # the prefix of IPv4 clients on an IPv6 socket
-
-OnAccepted = Callable[[socket.socket, tuple[str, int], int | None], None]
 
 
 class Listener:
-    """All ports of one listener. `accepted` is called with each connection, its peer, and its broker's id."""
+    """All ports of one listener. Its `acceptor` accepts on them."""
 
     def __init__(
         self,
@@ -59,18 +46,15 @@ class Listener:
         self.bind = bind
         self.ports: dict[int, int] = {}  # the ports that are open, by node id
         self.missing: set[int] = set()  # brokers whose ports could not be opened
-        self.accepted: OnAccepted
+        self.acceptor = Acceptor(name, tasks)
         self.lost: Callable[[int], None] = lambda node_id: None  # called with a broker whose port another listener took
         self._neighbours = neighbours  # all listeners of this proxy
         self._advertised_host = advertised_host
-        self._tasks = tasks
         self._shared = shared
         self._taken = taken  # names of listeners whose ports somebody else has
         self._hosts = hosts  # the pattern of brokers' host names, if all brokers are reached on one port
         self._sockets: dict[int | None, list[socket.socket]] = {}
-        self._serving = trio.CancelScope()
         self.is_shut = False
-        self._nursery: trio.Nursery
 
     @property
     def is_open(self) -> bool:
@@ -146,7 +130,7 @@ class Listener:
     def shut(self) -> None:
         """Close all ports for good."""
         self.is_shut = True
-        self._serving.cancel()
+        self.acceptor.stop()
         self._close(None)
         for node_id in tuple(self.ports):
             self.close(node_id)
@@ -165,51 +149,13 @@ class Listener:
     def _open(self, endpoint: Endpoint, option: str, node_id: int | None) -> None:
         self._sockets[node_id] = listen(endpoint, option, shared=self._shared)
         for listening in self._sockets[node_id]:
-            self._nursery.start_soon(self._tasks.keep, "accepting clients", partial(self._accept, listening, node_id))
+            self.acceptor.begin(listening, node_id)
 
     async def serve(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Accept on every port that is opened after this has started. When cancelled, close all."""
         try:
-            with self._serving:
-                async with trio.open_nursery() as self._nursery:
-                    task_status.started()
-                    await trio.sleep_forever()
+            await self.acceptor.serve(task_status)
         finally:
             for sockets in self._sockets.values():
                 for listening in sockets:
                     listening.close()
-
-    def serve_beside(self, do: Callable[..., Awaitable[None]], *about: object) -> None:
-        """Run this task for an accepted client. It is cancelled when the listener is shut."""
-        self._nursery.start_soon(do, *about)
-
-    async def _accept(self, listening: socket.socket, node_id: int | None) -> None:
-        with suppress(trio.ClosedResourceError):  # the port was closed
-            while listening.fileno() >= 0:
-                await trio.lowlevel.wait_readable(listening)
-                if not self._accept_some(listening, node_id):
-                    await trio.sleep(BREATHER)
-
-    def _accept_some(self, listening: socket.socket, node_id: int | None) -> bool:
-        """Accept a few of the waiting connections. False: there are no descriptors left."""
-        for _ in range(BURST):
-            try:
-                client, peer = listening.accept()
-            except BlockingIOError:
-                return True
-            except OSError as error:
-                if not is_scarce(error):
-                    return True  # that connection was gone before it was accepted
-                self._tasks.counters.failed_accepts += 1
-                facts = {"listener": self.name, "why": error.strerror, "way_out": MORE_DESCRIPTORS}
-                self._tasks.complaints.tell(log.error, "cannot accept", self.name, **facts)
-                return False
-            client.setblocking(False)
-            with self._tasks.contained("accepting a client"):
-                self.accepted(client, _address(peer), node_id)
-        return True
-
-
-def _address(peer: Any) -> tuple[str, int]:
-    host, port = peer[:2]
-    return host.removeprefix(MAPPED) if "." in host else host, port

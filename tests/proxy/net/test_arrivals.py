@@ -127,7 +127,7 @@ async def test_a_client_that_was_accepted_when_its_listener_went_is_closed_and_t
     async with serving(configuration(broker.endpoint)) as gateway:
         (listener,) = gateway._worker.listeners
         with theirs, monkeypatch.context() as patched:
-            listener.accepted(ours, theirs.getsockname(), None)
+            listener.acceptor.accepted(ours, theirs.getsockname(), None)
             patched.setattr(gateway.snapshot, "listeners", {})  # its task has not begun yet
             listener.shut()
             await wait_all_tasks_blocked()

@@ -40,7 +40,7 @@ async def make(nursery: trio.Nursery) -> Make:
         some = [Listener(name, Endpoint(LOOPBACK, free_block(ROOM, LOOPBACK)), LOOPBACK, tasks) for name in names]
         for listener in some:
             await nursery.start(listener.serve)
-            listener.accepted = lambda client, *rest: client.close()
+            listener.acceptor.accepted = lambda client, *rest: client.close()
         taken = TakenPorts()
         nursery.start_soon(taken.watch)
         return Exposure("main", some, most, tasks, taken, None if told is None else told.append)
@@ -262,7 +262,7 @@ async def two_clusters(nursery: trio.Nursery, shared: bool) -> tuple[Exposure, E
     for name, begins in (("low", port), ("high", port + 5)):
         one = Listener(name, Endpoint(LOOPBACK, begins), LOOPBACK, tasks, all_of_them, shared=shared)
         await nursery.start(one.serve)
-        one.accepted = lambda client, *rest: client.close()
+        one.acceptor.accepted = lambda client, *rest: client.close()
         all_of_them.append(one)
     low, high = (
         Exposure("a", all_of_them[:1], MOST, tasks, TakenPorts()),

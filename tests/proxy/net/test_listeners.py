@@ -28,7 +28,7 @@ class Door:
         tasks = Tasks(NetworkCounters(), Complaints())
         self.listener = Listener("clients", Endpoint(host, self.port), "kafka.example.com", tasks)
         self._send, self._came = trio.open_memory_channel[Arrival](10)
-        self.listener.accepted = lambda *arrival: self._send.send_nowait(arrival)
+        self.listener.acceptor.accepted = lambda *arrival: self._send.send_nowait(arrival)
 
     async def next(self) -> tuple[tuple[str, int], int | None]:
         with trio.fail_after(PATIENCE):
@@ -63,14 +63,14 @@ async def test_a_port_is_open_when_open_returns(door: Door) -> None:
 
 async def test_whoever_makes_it_fail_is_gone_and_the_next_is_accepted(door: Door) -> None:
     door.listener.open_bootstrap()
-    accepted = door.listener.accepted
+    accepted = door.listener.acceptor.accepted
 
     def fail(client: socket.socket, *_: object) -> None:
-        door.listener.accepted = accepted
+        door.listener.acceptor.accepted = accepted
         client.close()
         raise RuntimeError("a bug")
 
-    door.listener.accepted = fail
+    door.listener.acceptor.accepted = fail
     with capture_logs() as logs:
         async with await trio.open_tcp_stream(LOOPBACK, door.port) as first:
             with trio.fail_after(PATIENCE):
@@ -108,7 +108,7 @@ async def test_what_is_done_beside_it_is_cancelled_when_it_is_shut(door: Door) -
         finally:
             ended.set()
 
-    door.listener.serve_beside(serve, "a client")
+    door.listener.acceptor.serve_beside(serve, "a client")
     with trio.fail_after(PATIENCE):
         await began.wait()
         door.listener.shut()
