@@ -75,6 +75,7 @@ TESTED_WITH = {
     "proxy/net/applying.py": "tests/proxy/net/test_changing.py",
     "proxy/net/beginning.py": "tests/proxy/net/test_arrivals.py",
     "proxy/net/broker_ports.py": "tests/proxy/net/test_exposure.py",
+    "proxy/net/cluster_access.py": "tests/proxy/net/test_upstream.py",
     "proxy/net/conversation.py": GATEWAY,
     "proxy/net/fronts.py": GATEWAY,
     "proxy/net/open_sockets.py": "tests/proxy/net/test_reactor.py",

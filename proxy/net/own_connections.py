@@ -46,11 +46,11 @@ class OwnConnection:
     @staticmethod
     async def begun(upstream: Upstream, endpoint: Endpoint) -> OwnConnection:
         """Connect to this broker of a cluster. Raises UnreachableError."""
-        stream, lifetime = await upstream.dial_ourselves(endpoint)
+        stream, lifetime = await upstream.access.dial_ourselves(endpoint)
         until = math.inf if lifetime is None else trio.current_time() + lifetime * GOOD_FOR
         begun = OwnConnection(stream, upstream, endpoint, until)
         try:
-            answer = await begun.ask(ApiVersionsRequest(), 0, ApiVersionsResponse, client_id=upstream.mark)
+            answer = await begun.ask(ApiVersionsRequest(), 0, ApiVersionsResponse, client_id=upstream.access.mark)
             if answer.error_code == LOOP:
                 raise LoopError(endpoint, COMES_BACK)
         except BaseException:

@@ -50,14 +50,14 @@ class Reaching:
         candidates: Iterable[Endpoint] = upstream.anybody()
         if broker_id is not None:
             candidates = await self._places(upstream, broker_id)
-        if later or upstream.identities is None:
+        if later or upstream.access.identities is None:
             return await _first(upstream, candidates, seconds, _nobody)
         mark = await mark_of(client)
         try:
-            if mark == upstream.mark:
+            if mark == upstream.access.mark:
                 raise LoopError(next(iter(candidates)), COMES_BACK)
             return await _first(
-                upstream, candidates, seconds, partial(upstream.introduce, principal=principal, mark=mark)
+                upstream, candidates, seconds, partial(upstream.access.introduce, principal=principal, mark=mark)
             )
         except LoopError:
             if mark is not None:
@@ -92,7 +92,7 @@ async def _first(
     failed: UnreachableError | None = None
     for endpoint in candidates:
         try:
-            connected = await upstream.connect(endpoint, until)
+            connected = await upstream.access.connect(endpoint, until)
         except UnreachableError as error:
             failed = failed or error
             continue

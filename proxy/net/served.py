@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from proxy.core.topology import Endpoint, Topology
+from proxy.net.cluster_access import ClusterAccess
 from proxy.net.exposure import Exposure, TellLearned
 from proxy.net.fronts import Fronts
 from proxy.net.loops import Loops
@@ -66,20 +67,9 @@ class Served:
         bootstrap, via = [Endpoint(*address) for address in declared.bootstrap], declared.detours
         loops = Loops(self.name, worker.mark, worker.listeners, worker.tasks, via)
         identities = cluster.identity.identities if cluster.identity else None
-        discovered, seconds = self.exposure.discovered, snapshot.config.limits.dial
-        upstream = Upstream(
-            self.name,
-            bootstrap,
-            discovered,
-            seconds,
-            worker.counters,
-            worker.complaints,
-            identities,
-            cluster.tls,
-            loops,
-            self._beside,
-            via,
-        )
+        seconds = snapshot.config.limits.dial
+        access = ClusterAccess(self.name, seconds, identities, cluster.tls, loops, self._beside, via)
+        upstream = Upstream(access, bootstrap, self.exposure.discovered, worker.counters, worker.complaints)
         self.exposure.ask_again = upstream.ask_again
         return upstream
 
@@ -147,7 +137,7 @@ class Served:
             self._discovered_by = self._way
             self.upstream = self._upstream()
             self._following.cancel()
-        self.upstream.seconds = limits.dial
+        self.upstream.access.seconds = limits.dial
         self._news.set()
 
 

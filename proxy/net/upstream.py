@@ -11,28 +11,18 @@ Rules:
 """
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 
 import structlog
 import trio
 
-from proxy.auth.identity import Identities
 from proxy.core.backoff import backoff
 from proxy.core.topology import Endpoint
-from proxy.net.asking import CLIENT_ID
-from proxy.net.broker_stream import BrokerStream
+from proxy.net.cluster_access import ClusterAccess
 from proxy.net.complaints import Complaints, Write
-from proxy.net.dial import DIRECTLY, ReservedError, UnreachableError, Via, connect, dial
-from proxy.net.discovery import Cluster, discover, newest_metadata, nobody
-from proxy.net.introductions import Introduced, introduce_on
-from proxy.net.loops import Loops
-from proxy.net.outgoing import AnySocket
-from proxy.net.paths import Paths, Start
+from proxy.net.dial import ReservedError, UnreachableError
+from proxy.net.discovery import Cluster
 from proxy.net.resolving import look_up_for
 from proxy.net.time_slices import TimeSlice
-from proxy.net.tls.brokers import BrokerTls
-from proxy.net.tls.sayings import TlsError
-from proxy.protocol.problem import ProtocolError
 from proxy.telemetry.counters import NetworkCounters
 
 log = structlog.get_logger()
@@ -50,32 +40,21 @@ class Upstream:
 
     def __init__(
         self,
-        name: str,
+        access: ClusterAccess,
         bootstrap: Sequence[Endpoint],
         discovered: Callable[[Mapping[int, Endpoint]], Awaitable[dict[int, Endpoint]]],
-        seconds: float,
         counters: NetworkCounters,
         complaints: Complaints,
-        identities: Identities | None = None,
-        tls: BrokerTls | None = None,
-        loops: Loops | None = None,
-        start: Start | None = None,
-        via: Via = DIRECTLY,
     ) -> None:
-        self.name = name
+        self.name = access.name
+        self.access = access
         self.brokers: dict[int, Endpoint] = {}
         self.known = trio.Event()
         self._bootstrap = tuple(bootstrap)
         self._discovered = discovered
-        self.seconds = seconds
         self._counters = counters
         self._complaints = complaints
-        self.identities = identities
-        self.tls = tls
-        self._loops, self._via = loops, via
-        self._paths = Paths(self._ask_through, start) if start is not None else None
         self._asked = trio.Event()
-        self._hashing = trio.CapacityLimiter(1)  # one thread, so that no other cluster waits for it
         self._turn = 0
         self._reserved = False  # the brokers require authentication that we do not have
 
@@ -117,70 +96,11 @@ class Upstream:
             with trio.move_on_after((RARELY if self._reserved else EVERY) - SOONEST):
                 await self._asked.wait()
 
-    async def connect(self, endpoint: Endpoint, until: float) -> AnySocket:
-        """A connection for a client. Raises UnreachableError."""
-        look_up_for(self.name)
-        return await connect(endpoint, max(0.0, until - trio.current_time()), self.tls, self._check, self._via)
-
-    async def _check(self, endpoint: Endpoint, until: float) -> None:
-        """May a client be brought there? Raises UnreachableError, TooSlowError."""
-        if self._paths is not None:
-            await self._paths.admit(endpoint, until)
-        if self._loops is not None:
-            await self._loops.check(endpoint, until)
-
-    async def _ask_through(self, endpoint: Endpoint) -> None:
-        """Ask the process at this address. Does the question come back to us? Raises UnreachableError."""
-        look_up_for(self.name)
-        with suppress(ProtocolError, TlsError):  # it is no broker, but no loop either
-            old = self.identities is None  # brokers before 0.10 could not authenticate us
-            await newest_metadata(endpoint, self.seconds, self.tls, self._loops, self._via, old=old)
-
-    async def introduce(
-        self, connected: AnySocket, endpoint: Endpoint, principal: str | None, mark: str | None = None
-    ) -> Introduced | None:
-        """Say on a fresh connection who we are for this client, if they want to know. Raises UnreachableError.
-
-        `mark`: that of the Doorkeeper that this client is.
-        """
-        if self.identities is None:
-            return None
-        stream, mark = BrokerStream(connected), mark or self.mark
-        return await introduce_on(stream, endpoint, self.identities, principal, self.seconds, mark, self._hashing)
-
-    @property
-    def mark(self) -> str:
-        """The client id of the proxy's own requests."""
-        return CLIENT_ID if self._loops is None else self._loops.mark
-
-    async def dial_ourselves(self, endpoint: Endpoint) -> tuple[BrokerStream, float | None]:
-        """A connection on which a broker knows us, and for how many seconds it does. Raises UnreachableError."""
-        look_up_for(self.name)
-        check = None if self._loops is None else self._loops.check
-        stream = await dial(endpoint, self.seconds, self.tls, check, self._via)
-        try:
-            introduced = await self.introduce(stream.socket, endpoint, None)
-        except BaseException:
-            with trio.CancelScope(shield=True):
-                await trio.aclose_forcefully(stream)
-            raise
-        return stream, introduced.lifetime if introduced else None
-
-    async def _introduce(self, stream: BrokerStream, endpoint: Endpoint) -> None:
-        await self.introduce(stream.socket, endpoint, None)
-
     async def _discover(self, failures: int) -> Cluster | None:
         tried = []
         for _, endpoint in zip(range(CANDIDATES), self.anybody(), strict=False):
             try:
-                found = await discover(
-                    endpoint,
-                    self.seconds,
-                    nobody if self.identities is None else self._introduce,
-                    self.tls,
-                    self._loops,
-                    self._via,
-                )
+                found = await self.access.discover(endpoint)
             except ReservedError as error:
                 self._reserved = True
                 self._learn_from_clients(error)
@@ -214,9 +134,10 @@ class Upstream:
             for node_id in sorted(before.keys() - brokers.keys()):
                 self._tell(log.warning, "broker left", node_id, before[node_id])
                 await working.let_others_run()
-        if self._paths is not None:
+        paths = self.access.paths
+        if paths is not None:
             for endpoint in brokers.values():
-                self._paths.look(endpoint)
+                paths.look(endpoint)
                 await working.let_others_run()
         self.known.set()
 

@@ -14,6 +14,7 @@ from plugins.audit import Audit
 from proxy.config.plugins import PluginUse
 from proxy.core.clock import Clock
 from proxy.net import topic_writing
+from proxy.net.cluster_access import ClusterAccess
 from proxy.net.complaints import Complaints
 from proxy.net.hosted import HostedPlugin
 from proxy.net.plugin_host import PluginHost
@@ -36,7 +37,7 @@ async def broker(nursery) -> TopicBroker:  # type: ignore[no-untyped-def]  # pyt
 def hosted(broker: TopicBroker, folder: Path) -> HostedPlugin:
     counters = NetworkCounters()
     host = PluginHost(0, Clock(), Tasks(counters, Complaints()))
-    upstream = Upstream("main", [broker.endpoint], all_usable, 60.0, counters, Complaints())
+    upstream = Upstream(ClusterAccess("main", 60.0), [broker.endpoint], all_usable, counters, Complaints())
     host.upstream = lambda cluster: upstream
     options = Audit.Options.model_validate({"journal": str(folder), "topic": {"name": broker.topic}})
     return HostedPlugin(PluginUse("audit", Audit, options), "main", host)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from proxy.net.cluster_access import ClusterAccess
 from proxy.net.complaints import Complaints
 from proxy.net.dial import UnreachableError
 from proxy.net.own_connections import OwnConnection
@@ -15,7 +16,7 @@ from tests.proxy.net.scripted import Broker, all_usable
 
 
 def upstream(broker: Broker) -> Upstream:
-    return Upstream("main", [broker.endpoint], all_usable, 2.0, NetworkCounters(), Complaints())
+    return Upstream(ClusterAccess("main", 2.0), [broker.endpoint], all_usable, NetworkCounters(), Complaints())
 
 
 async def test_a_broker_is_asked_in_the_newest_version_that_both_have(broker: Broker) -> None:

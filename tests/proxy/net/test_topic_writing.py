@@ -11,6 +11,7 @@ from confluent_kafka import Consumer, Producer
 from proxy.core.topic_writer import TopicError
 from proxy.core.topology import Endpoint
 from proxy.net import topic_writing
+from proxy.net.cluster_access import ClusterAccess
 from proxy.net.complaints import Complaints
 from proxy.net.topic_writing import ClusterTopicWriter
 from proxy.net.upstream import Upstream
@@ -35,7 +36,7 @@ def addresses() -> Iterator[list[str]]:
 
 
 def upstream(*bootstrap: Endpoint) -> Upstream:
-    return Upstream("main", bootstrap, all_usable, 2.0, NetworkCounters(), Complaints())
+    return Upstream(ClusterAccess("main", 2.0), bootstrap, all_usable, NetworkCounters(), Complaints())
 
 
 def endpoint(address: str) -> Endpoint:

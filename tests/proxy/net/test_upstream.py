@@ -8,6 +8,7 @@ from structlog.testing import capture_logs
 
 from proxy.core.topology import Endpoint, Topology
 from proxy.net import upstream as module
+from proxy.net.cluster_access import ClusterAccess
 from proxy.net.complaints import AT_ONCE, Complaints
 from proxy.net.upstream import Upstream
 from proxy.telemetry.counters import NetworkCounters
@@ -23,7 +24,7 @@ class Learning:
     def __init__(self, *bootstrap: Endpoint) -> None:
         self.topology = Topology(lambda node_id: Endpoint("proxy", 9193 + node_id))
         self.counters = NetworkCounters()
-        self.upstream = Upstream("main", bootstrap, self._discovered, 5.0, self.counters, Complaints())
+        self.upstream = Upstream(ClusterAccess("main", 5.0), bootstrap, self._discovered, self.counters, Complaints())
         self._round = trio.Event()
 
     async def _discovered(self, brokers: Mapping[int, Endpoint]) -> dict[int, Endpoint]:
