@@ -35,6 +35,7 @@ TESTED_WITH = {
     "plugins/audit/reports/controls.py": "tests/plugins/audit/reports/render/test_page.py",
     "plugins/audit/reports/expressions.py": "tests/plugins/audit/reports/catalogue/test_recounts.py",
     "plugins/faults/kinds.py": "tests/plugins/faults/effects/test_answers.py",
+    "plugins/faults/trials.py": "tests/plugins/faults/test_on_requests.py",
     "plugins/sasl_inspected/claims.py": "tests/plugins/test_sasl_inspected.py",
     "plugins/sasl_inspected/raw_tokens.py": "tests/plugins/test_sasl_inspected.py",
     "plugins/sasl_terminated/bare_tokens.py": "tests/plugins/test_sasl_terminated.py",

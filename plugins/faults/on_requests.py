@@ -11,18 +11,16 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from plugins.faults import about
-from plugins.faults.about import Thing
 from plugins.faults.connection_faults import ConnectionFaults, UnmeantSession, faults_of
-from plugins.faults.effect import FaultSide, Target, no_answer
+from plugins.faults.effect import FaultSide, no_answer
 from plugins.faults.fault_set import NamedFault
 from plugins.faults.in_force import FaultsInForce
 from plugins.faults.ledger import Result
-from plugins.faults.model import FaultRule
 from plugins.faults.pending import PendingFaults, ended
+from plugins.faults.trials import FaultTrials, is_meant
 from proxy.plugin import (
     FETCH,
     Context,
@@ -54,6 +52,7 @@ class RequestFaults:
         self._in_force, self._services = in_force, services
         self.key = services.name
         self._name_of = services.topics.get
+        self._trials = FaultTrials(in_force, self._name_of)
 
     def request(self, ctx: Context, request: Any) -> Steps:
         """Apply the effects before the broker, and note those on the answer."""
@@ -90,7 +89,7 @@ class RequestFaults:
         """Whether a request names a thing that one of these faults is about."""
         naming = [fault for _, fault in faults if fault.match.of_things]
         things = about.of_request(request, version, self._name_of)
-        return any(_is_meant(fault, thing) for thing in turns(things) for fault in naming)
+        return any(is_meant(fault, thing) for thing in turns(things) for fault in naming)
 
     def _learn_names(self, ctx: Context, request: Request) -> Steps:
         """Ask for the names of topics of which the request has the id."""
@@ -106,11 +105,11 @@ class RequestFaults:
         asked = things = list(about.of_request(request, ctx.version, self._name_of))
         pending.asks_all = any(thing.is_open for thing in things)
         for position, (name, fault) in enumerate(faults, 1):
-            meant = tuple(thing for thing in turns(things) if _is_meant(fault, thing))
+            meant = tuple(thing for thing in turns(things) if is_meant(fault, thing))
             if not meant:
-                self._note_unmeant(ctx, name, fault, things, asked)
+                self._trials.note_unmeant(ctx, name, fault, things, asked)
                 continue
-            target = self._target(name, fault, ctx, request, pending, meant, all_meant=len(meant) == len(things))
+            target = self._trials.target(name, fault, ctx, request, pending, meant, all_meant=len(meant) == len(things))
             if fault.do.effect.at is FaultSide.AFTER_BROKER:
                 silent = no_answer(target)
                 if silent is None:
@@ -118,7 +117,7 @@ class RequestFaults:
                 else:
                     self._in_force.note(name, Result.CANNOT, silent, ctx)
                 continue
-            decision = yield from self._apply(name, fault, target, pending)
+            decision = yield from self._trials.apply(name, fault, target, pending)
             if isinstance(decision, Forward):
                 copies = max(decision.copies, forward.copies if forward else 1)
                 forward = Forward(request, copies=copies)
@@ -128,57 +127,10 @@ class RequestFaults:
             elif decision is not None:
                 if isinstance(decision, Reply):
                     pending.do_all(decision.message)
-                behind = (it for it in faults[position:] if any(_is_meant(it[1], thing) for thing in turns(things)))
-                self._note_all(ctx, (*pending.faults, *behind), ended(name, decision))
+                behind = (it for it in faults[position:] if any(is_meant(it[1], thing) for thing in turns(things)))
+                self._trials.note_all(ctx, (*pending.faults, *behind), ended(name, decision))
                 return decision
         return forward
-
-    def _apply(self, name: str, fault: FaultRule, target: Target, pending: PendingFaults) -> Steps:
-        """Apply a fault, unless what other faults did excludes it."""
-        cannot = pending.cannot(fault.do.effect)
-        if cannot is None:
-            return (yield from self._in_force.apply(name, fault, target))
-        self._in_force.note(name, Result.CANNOT, cannot, target.ctx)
-        return None
-
-    def _note_all(self, ctx: Context, faults: Iterable[NamedFault], why: str) -> None:
-        """Note that none of these faults can be applied, and why."""
-        for name, _ in faults:
-            self._in_force.note(name, Result.CANNOT, why, ctx)
-
-    def _note_unmeant(self, ctx: Context, name: str, fault: FaultRule, left: list[Thing], asked: list[Thing]) -> None:
-        """Note why a fault is about nothing that is left of a request."""
-        if left is not asked and any(_is_meant(fault, thing) for thing in turns(asked)):
-            self._in_force.note(name, Result.CANNOT, "other faults answered what it is about", ctx)
-            return
-        for thing in turns(left):
-            self._in_force.compare(name, fault, thing.subject, ctx)
-
-    def _target(
-        self,
-        name: str,
-        fault: FaultRule,
-        ctx: Context,
-        message: Any,
-        pending: PendingFaults,
-        meant: tuple[Thing, ...] = (),
-        *,
-        all_meant: bool = True,
-    ) -> Target:
-        holds = self._in_force.holding(name, fault)
-        return Target(
-            ctx=ctx,
-            message=message,
-            match=fault.match,
-            subject=pending.subject,
-            name_of=self._name_of,
-            holds=holds,
-            meant=meant,
-            all_meant=all_meant,
-            to_answer=pending.to_answer,
-            asks_all=pending.asks_all,
-            memory=self._in_force.memory(name),
-        )
 
     def is_pending(self, ctx: Context) -> bool:
         """Whether anything is to be applied to the answer."""
@@ -190,15 +142,15 @@ class RequestFaults:
         pending: PendingFaults = ctx.notes[self.key]
         is_changed = pending.do_all(response)
         for position, (name, fault) in enumerate(pending.faults, 1):
-            target = self._target(name, fault, ctx, response, pending)
+            target = self._trials.target(name, fault, ctx, response, pending)
             fault.do.effect.remember(target)
-            decision = yield from self._apply(name, fault, target, pending)
+            decision = yield from self._trials.apply(name, fault, target, pending)
             if isinstance(decision, Forward):
                 is_changed = True
             elif isinstance(decision, Raw | Cut | Drip):
                 pending.leaves(name, decision)
             elif decision is not None:
-                self._note_all(ctx, pending.faults[position:], ended(name, decision))
+                self._trials.note_all(ctx, pending.faults[position:], ended(name, decision))
                 return decision
         return Forward(response) if is_changed else None
 
@@ -211,12 +163,6 @@ class RequestFaults:
         """Decide how the frame leaves."""
         pending: PendingFaults = ctx.notes[self.key]
         return pending.take_leaving()
-
-
-def _is_meant(fault: FaultRule, thing: Thing) -> bool:
-    """Whether a fault is about this thing; for a thing that only the answer shows, whether it may be."""
-    is_part = thing.is_open and fault.do.effect.at is FaultSide.AFTER_BROKER
-    return fault.match.of_subject(thing.subject, is_part=is_part)
 
 
 def _forgotten(ctx: Context, request: Request) -> Response:
