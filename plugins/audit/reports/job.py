@@ -8,17 +8,16 @@ Rules:
 * The same journal with the same options gives the same bytes, on one machine or on many. Only Parquet files may differ
   in bytes, with the same rows: each Java lists the encodings of a file in its own order.
 * Files of an earlier run are deleted before the first table is written: a page and its tables are of one run.
-* Each report is computed once: its rows are written as Parquet in their order, and read from there.
+* Each report is computed once (`computed.py`).
 * An error that stops the job is reported in one line. Events that were read already are kept for the next run.
 """
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
@@ -26,6 +25,7 @@ from plugins.audit.reports.catalogue import REPORTS
 from plugins.audit.reports.facts import JournalFacts
 from plugins.audit.reports.inputs import Inputs
 from plugins.audit.reports.pipeline.audit_topic import PLAIN, AuditTopicPlace, TopicAccess
+from plugins.audit.reports.pipeline.computed import computed
 from plugins.audit.reports.pipeline.java import NoJavaError
 from plugins.audit.reports.pipeline.place import JournalPlace, PlaceError, java_says
 from plugins.audit.reports.pipeline.session import SparkMissingError, session
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from plugins.audit.reports.pipeline.events import PeriodEvents
 
 JournalSource = JournalPlace | AuditTopicPlace
-MOMENT = "yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'"  # as in the journal
 
 
 class ReportError(Exception):
@@ -189,30 +188,11 @@ class _Run:
     def _sheet(self, report: AuditReport, events: PeriodEvents, inputs: Inputs) -> Sheet:
         if report.needs and getattr(inputs, report.needs) is None:
             return not_made(report, NEEDED[report.needs])
+        out = self._job.out
         try:
             frame = ordered(report.rows(events.of(report.scope), inputs), report)
-            return write_sheet(self._job.out, report, self._rows(frame, report), inputs)
+            return write_sheet(out, report, computed(self._spark, frame, report, out), inputs)
         except CannotTellError as error:
             return not_made(report, str(error))
         finally:
             self._step(report.name)
-
-    def _rows(self, frame: DataFrame, report: AuditReport) -> Iterator[Sequence[Any]]:
-        """Write the rows as one Parquet file, and read them from there."""
-        from pyspark.sql import functions as F
-
-        file, parts = self._job.out / f"{report.name}.parquet", self._job.out / f".{report.name}"
-        frame.write.mode("overwrite").parquet(JournalPlace.of(str(parts)).url)
-        written = list(parts.glob("part-*.parquet"))
-        if len(written) != 1:
-            raise ReportError(
-                f"{parts}: the workers of Spark wrote nothing here; give --out a disk that all of them share"
-            )
-        written[0].replace(file)
-        shutil.rmtree(parts)
-        texts = {
-            "TIMESTAMP": lambda name: F.date_format(name, MOMENT).alias(name),
-            "DATE": lambda name: F.col(name).cast("STRING"),
-        }
-        shown = [texts.get(column.type, F.col)(column.name) for column in report.columns]
-        yield from self._spark.read.parquet(JournalPlace.of(str(file)).pattern).select(*shown).toLocalIterator()

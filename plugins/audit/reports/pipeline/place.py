@@ -25,7 +25,7 @@ _GLOB = re.compile(r"([\\{}\[\]*?])")
 
 
 class PlaceError(Exception):
-    """The place does not exist, is no journal, or cannot be read. The text is for people, with a way out."""
+    """The place does not exist, is no journal, or cannot be read or shared. The text is for people, with a way out."""
 
 
 class Listing(NamedTuple):
