@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from proxy.text.yaml_document import plain
+from proxy.text.scalars import plain
 from rules import hours
 from rules.conditions import Conditions
 from rules.hosts import HostPattern

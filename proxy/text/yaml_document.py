@@ -2,13 +2,12 @@
 
 Rules:
 * Every problem is noted and reading goes on. Only a syntax error ends it, or the limit of problems (`MOST`).
-* Keys are words as written: "no" is a name, not a boolean. Values follow YAML 1.2: true, false, null, numbers, text.
+* Keys are words as written: "no" is a name, not a boolean. Values follow YAML 1.2 (`scalars.py`).
 * Aliases, merge keys, tags and further documents are refused: with them, one line can stand for a billion.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,14 +16,12 @@ import yaml
 from proxy.text.environment import Variables, secrets, shield, substitute, unshield
 from proxy.text.pieces import Pieces
 from proxy.text.places import KeyPath, Place, Reading
+from proxy.text.scalars import is_whole, plain
 from proxy.text.words import named, sounds_secret
 
 DEEPEST = 20
 MOST = 1_000  # problems of one file: a file with so many is probably the wrong one
-_INTEGER = re.compile(r"[-+]?[0-9]{1,18}")
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 HALF = "half of a character stands in this, which no text may have; write it whole, or leave it out"
-_WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 
 
 def read(text: str, environment: Variables) -> Reading:
@@ -130,7 +127,7 @@ class _Document:
         if event.value == "<<":
             self.note(place, '"<<" merges another part of the file; write that part out')
             return None
-        if not _is_whole(event.value):
+        if not is_whole(event.value):
             self.note(place, HALF)
             return None
         return unshield(event.value)
@@ -143,7 +140,7 @@ class _Document:
             offset = position + (1 if event.style else 0) if one_line else 0
             self.note(place._replace(column=place.column + offset), message)
             self.reading.without_value.add(place)
-        if not _is_whole(text):
+        if not is_whole(text):
             self.note(place, HALF)
             self.reading.without_value.add(place)
         if unset or place in self.reading.without_value:
@@ -193,23 +190,3 @@ class _Document:
         self.depth += 1
         if self.depth > DEEPEST:
             raise yaml.MarkedYAMLError(problem=f"more than {DEEPEST} levels deep", problem_mark=event.start_mark)
-
-
-def _is_whole(text: str) -> bool:
-    r"""Whether this can be encoded. `"\ud800"` is half of a character, as are bytes of a variable that are no UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def plain(text: str) -> Any:
-    """The value of an unquoted text, by YAML 1.2's core schema."""
-    if text in _WORDS:
-        return _WORDS[text]
-    if _INTEGER.fullmatch(text):
-        return int(text)
-    if _FLOAT.fullmatch(text):
-        return float(text)
-    return text

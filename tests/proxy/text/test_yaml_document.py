@@ -3,7 +3,7 @@
 import pytest
 
 from proxy.text.places import Place
-from proxy.text.yaml_document import MOST, plain, read
+from proxy.text.yaml_document import MOST, read
 
 TEXT = """\
 clusters:
@@ -29,13 +29,6 @@ def test_a_path_that_the_file_lacks_has_the_place_of_what_is_around_it() -> None
 def test_a_value_over_several_lines_keeps_the_place_of_its_beginning() -> None:
     reading = read("a: >\n  x\n  ${NONE}\n", {})
     assert [place for place, _ in reading.problems] == [Place(1, 4)]
-
-
-def test_plain_values_follow_yaml_1_2() -> None:
-    words = ["true", "~", "", "12", "-3", "1.5", "1e3", "yes", "on", "0x10", "1:30", "1_000", "9" * 30]
-    assert [plain(word) for word in words[:7]] == [True, None, None, 12, -3, 1.5, 1000.0]
-    assert [plain(word) for word in words[7:12]] == words[7:12]
-    assert isinstance(plain(words[12]), float)
 
 
 def test_a_value_from_the_environment_has_its_own_kind() -> None:
