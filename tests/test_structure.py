@@ -89,6 +89,7 @@ TESTED_WITH = {
     "proxy/net/side.py": "tests/proxy/net/test_reactor.py",
     "proxy/net/side_pair.py": "tests/proxy/net/test_reactor.py",
     "proxy/net/worker_process.py": "tests/proxy/net/test_workers.py",
+    "proxy/protocol/emit/finders.py": "tests/proxy/protocol/emit/test_spans.py",
     "proxy/protocol/release_tables.py": "tests/proxy/protocol/test_releases.py",
     "proxy/testing/lending.py": "tests/proxy/testing/test_playbook.py",
 }

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from proxy.protocol import emit
 from proxy.protocol.blame import FAULT, blame_bytes, blame_message, slice_blame_bytes, slice_blame_message
+from proxy.protocol.emit import finders
 from proxy.protocol.frame import Buffer
 from proxy.protocol.plan import Plan, plan
 from proxy.protocol.problem import ProtocolError, TooManyElementsError
@@ -153,7 +154,7 @@ def spans_finder(cls: type[Message], version: int, *names: str) -> Callable[[byt
     tagged fields begin. If the bytes end early, the function raises one of BAD_BYTES.
     """
     layout, title = laid_out(cls, version)
-    find: Callable[[bytes | memoryview, int], Spans] = emit.noter(layout, frozenset(names), title)
+    find: Callable[[bytes | memoryview, int], Spans] = finders.noter(layout, frozenset(names), title)
     return find
 
 

@@ -18,8 +18,8 @@ from enum import IntEnum
 from functools import cache
 from typing import Any, Protocol
 
-from proxy.protocol import emit
 from proxy.protocol.codec import laid_out
+from proxy.protocol.emit import finders
 from proxy.protocol.emit.spans import marked
 from proxy.protocol.frame import Buffer
 from proxy.protocol.plan import Fixed, Plan, PlanStep, Varying
@@ -75,7 +75,7 @@ def plain(
 ) -> FindStrangers:
     """The same in Python; `known` is a set."""
     layout, title = _rest(cls, version, begins_at, ends_at)
-    strangers: FindStrangers = emit.caller(layout, frozenset(names), title, whole=whole)
+    strangers: FindStrangers = finders.caller(layout, frozenset(names), title, whole=whole)
     return strangers
 
 

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from proxy.protocol.codec import BAD_BYTES, encode, start_finder
-from proxy.protocol.emit import CALLED
+from proxy.protocol.emit.finders import CALLED
 from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.produce import ProduceRequest
