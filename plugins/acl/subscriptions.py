@@ -12,24 +12,19 @@ Rules:
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import Check
-from plugins.acl.cluster_topics import INTERNAL, misnamed
-from plugins.acl.errors import CLUSTER, TOPIC
+from plugins.acl.errors import TOPIC
 from plugins.acl.regex import LONGEST, BadExpressionError, matching
-from proxy.plugin import Call, Decision, ErrorCode, turns, values
+from plugins.acl.remembered import NAME, Remembered
+from proxy.plugin import Call, ErrorCode, turns
 from rules import Operation
 
 LOOK = 5.0  # seconds between two resolutions of a member's expression, for topics that come and go
-MOST = 100_000  # members remembered
-ROOM = 64 << 20  # bytes for all members; beyond it the oldest are forgotten
-NAME = 60  # bytes of a name beside its characters
-LONGEST_TEXT = 8_000  # characters of a text beside an error: an answer has 32,767 bytes for it
 SUBSCRIPTION = 1_000  # bytes of a member beside its names
 
 
@@ -56,13 +51,12 @@ class SubscribedTopicsCheck(Check):
     answers = True
 
     def __init__(self) -> None:
-        self._members: OrderedDict[tuple[str, str], Subscription] = OrderedDict()
-        self.size = 0  # bytes of all members
+        self.members = Remembered[tuple[str, str], Subscription]()
 
     def apply(self, checked: CheckedRequest) -> Any:
         request = checked.request
         key = request.group_id, request.member_id
-        known = self._members.get(key)
+        known = self.members.get(key)
         if checked.authorizer.is_shadow:
             return None
         if request.member_epoch < 0 or (known is None and not request.subscribed_topic_regex):
@@ -94,25 +88,16 @@ class SubscribedTopicsCheck(Check):
     ) -> None:
         """The broker answered a heartbeat. `member`: the subscription after it; None: there is none to remember."""
         if response.error_code == ErrorCode.UNKNOWN_MEMBER_ID or (member is None and not response.error_code):
-            self._forget(key)
+            self.members.forget(key)
         elif member is not None and not response.error_code:
             self._remember(key, member)
 
     def _remember(self, key: tuple[str, str], member: Subscription) -> None:
-        """Remember this member, and forget the oldest members if all take too many bytes."""
-        known = self._members.get(key)
+        """Remember this subscription in place of the one before it."""
+        known = self.members.get(key)
         if known is None or known.names is not member.names or known.told is not member.told:
             member.size = sum(map(len, key)) + member.measured()  # others may have their turn meanwhile
-        self._forget(key)
-        self._members[key] = member
-        self.size += member.size
-        while len(self._members) > MOST or self.size > ROOM:
-            self._forget(next(iter(self._members)))
-
-    def _forget(self, key: tuple[str, str]) -> None:
-        member = self._members.pop(key, None)
-        if member is not None:
-            self.size -= member.size
+        self.members.put(key, member, member.size)
 
     def _resolve(self, checked: CheckedRequest, member: Subscription) -> Any:
         request, authorizer = checked.request, checked.authorizer
@@ -132,57 +117,4 @@ class SubscribedTopicsCheck(Check):
         request.subscribed_topic_regex = None
         member.told, member.edition, member.looked = told, authorizer.edition, now
         checked.changed = True
-        return None
-
-
-TOPOLOGY = (
-    "topology.subtopologies.source_topics",
-    "topology.subtopologies.repartition_sink_topics",
-    "topology.subtopologies.repartition_source_topics.name",
-    "topology.subtopologies.state_changelog_topics.name",
-)
-
-
-class TopologyNamesCheck(Check):
-    """The names in the topology of a StreamsGroupHeartbeat, validated before any right is asked for."""
-
-    def apply(self, checked: CheckedRequest) -> Decision:
-        parts = checked.request.topology.subtopologies if checked.request.topology is not None else ()
-        paths = [path.removeprefix("topology.subtopologies.") for path in TOPOLOGY]
-        said_in = (values(path, checked.version, part) for part in parts for path in paths)
-        named = list(dict.fromkeys(name for names in said_in for name in turns(names)))
-        inside = ",".join(name for name in named if name in INTERNAL)[:LONGEST_TEXT]
-        if inside:
-            said = f"Use of Kafka internal topics {inside} in a Kafka Streams topology is prohibited."
-            return checked.refuse(ErrorCode.STREAMS_INVALID_TOPOLOGY, said)
-        wrong = ",".join(name for name in turns(named) if misnamed(name) is not None)[:LONGEST_TEXT]
-        if wrong or "" in named:
-            said = f"Topic names {wrong} are not valid topic names."
-            return checked.refuse(ErrorCode.STREAMS_INVALID_TOPOLOGY, said)
-        return None
-
-
-class StreamsTopologyCheck(Check):
-    """The topology of a StreamsGroupHeartbeat: missing internal topics need the right to create them."""
-
-    INTERNAL = ("state_changelog_topics", "repartition_source_topics")
-
-    def apply(self, checked: CheckedRequest) -> Any:
-        topology = checked.request.topology
-        if topology is None:
-            return None
-        if any(part.source_topic_regex for part in topology.subtopologies) and not checked.authorizer.is_shadow:
-            said = "Source topics by regular expression cannot be decided on; name them."
-            return checked.refuse(ErrorCode.TOPIC_AUTHORIZATION_FAILED, said)
-        if checked.authorizer.may(Operation.CREATE, CLUSTER):
-            return None
-        internal = {t.name for part in topology.subtopologies for name in self.INTERNAL for t in getattr(part, name)}
-        doubtful = {name for name in internal if not checked.authorizer.may(Operation.CREATE, TOPIC, name)}
-        if not doubtful:
-            return None
-        everything = yield from checked.names.ask_all()
-        for name in sorted(doubtful - set(everything)):
-            if checked.authorizer.refuses(checked.api, Operation.CREATE, TOPIC, name):
-                said = f"Unauthorized to CREATE on topics {name}."
-                return checked.refuse(ErrorCode.TOPIC_AUTHORIZATION_FAILED, said)
         return None

@@ -17,7 +17,8 @@ from plugins.acl.coordinators import FindCoordinatorCheck
 from plugins.acl.errors import CLUSTER, GROUP, TOPIC, TRANSACTIONAL_ID
 from plugins.acl.metadata import DescribeTopicPartitionsCheck, MetadataCheck
 from plugins.acl.share_fetch import ShareAcknowledgeCheck, ShareFetchCheck
-from plugins.acl.subscriptions import TOPOLOGY, StreamsTopologyCheck, SubscribedTopicsCheck, TopologyNamesCheck
+from plugins.acl.streams import TOPOLOGY, InternalTopicsCheck, TopologyNamesCheck
+from plugins.acl.subscriptions import SubscribedTopicsCheck
 from plugins.acl.tokens import CreateTokenCheck, DescribeTokensCheck, UseTokenCheck
 from plugins.acl.topics import CreatePartitionsCheck, CreateTopicsCheck, DeleteTopicsCheck, DescribeProducersCheck
 from plugins.acl.transactions import AddPartitionsToTxnCheck, InitProducerIdCheck
@@ -142,7 +143,7 @@ def checks() -> dict[Api, tuple[Check, ...]]:
             READS_GROUP,
             TopologyNamesCheck(),
             AllOrNothingCheck(DESCRIBE, TOPIC, TOPOLOGY),
-            StreamsTopologyCheck(),
+            InternalTopicsCheck(),
         ),
         api.STREAMS_GROUP_DESCRIBE: (
             ElementCheck(DESCRIBE, GROUP),

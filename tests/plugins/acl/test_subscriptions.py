@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from plugins.acl import regex, subscriptions
+from plugins.acl import regex, remembered, subscriptions
 from plugins.acl.regex import LONGEST, BadExpressionError, matching
 from plugins.acl.subscriptions import LOOK, SubscribedTopicsCheck, Subscription
 from proxy.protocol.api import CONSUMER_GROUP_HEARTBEAT
@@ -20,7 +20,6 @@ from proxy.protocol.messages.consumer_group_heartbeat import (
 )
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
-from proxy.protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequest, TopicInfo
 from proxy.protocol.schema import Request, Response
 from tests.plugins.acl.talk import Rules, Talk, metadata_of, topic_id
 
@@ -107,7 +106,7 @@ def test_when_topics_come_and_go_the_broker_is_told_within_seconds(rules: Making
 
 
 def test_of_many_members_that_say_much_the_oldest_are_forgotten(rules: Making, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subscriptions, "ROOM", 5 * subscriptions.SUBSCRIPTION)
+    monkeypatch.setattr(remembered, "ROOM", 5 * subscriptions.SUBSCRIPTION)
     own = rules(SEES)
     talk = Group(own)
     for number in range(10):
@@ -119,8 +118,8 @@ def test_of_many_members_that_say_much_the_oldest_are_forgotten(rules: Making, m
     assert talk.told[-2:] == [(["a-1"], None), (None, None)]
     for number in range(10):
         talk.beat(-1, member_id=f"m-{number}")
-    (subscribed,) = (each for each in own.acl._checks[CONSUMER_GROUP_HEARTBEAT] if hasattr(each, "_members"))
-    assert subscribed.size == 0
+    (subscribed,) = (each for each in own.acl._checks[CONSUMER_GROUP_HEARTBEAT] if hasattr(each, "members"))
+    assert subscribed.members.size == 0
 
 
 def test_two_heartbeats_of_one_member_that_are_answered_in_turns_are_counted_once() -> None:
@@ -139,7 +138,7 @@ def test_two_heartbeats_of_one_member_that_are_answered_in_turns_are_counted_onc
                 under_way.remove(one)
     assert turns > 4
     check._answered(key, None, cast(Any, None), Accepted())
-    assert check.size == 0
+    assert check.members.size == 0
 
 
 def test_who_left_is_forgotten(rules: Making) -> None:
@@ -258,65 +257,6 @@ def test_one_name_that_may_not_be_seen_refuses_a_share_group_heartbeat(rules: Ma
         group_id="g", member_id="m", member_epoch=0, subscribed_topic_names=["a-1", "a-secret"]
     )
     assert talk.ask(request, 1).error_code == REFUSED
-
-
-def streams(source: str = "a-1", changelog: str = "b-1", regex: tuple[str, ...] = ()) -> StreamsGroupHeartbeatRequest:
-    topology = StreamsGroupHeartbeatRequest.Topology
-    info = TopicInfo(name=changelog, partitions=0, replication_factor=0, topic_configs=[])
-    part = topology.Subtopology(
-        subtopology_id="0",
-        source_topics=[source],
-        source_topic_regex=[*regex],
-        state_changelog_topics=[info],
-        repartition_sink_topics=[],
-        repartition_source_topics=[],
-        copartition_groups=[],
-    )
-    return StreamsGroupHeartbeatRequest(
-        group_id="g",
-        member_id="m",
-        member_epoch=0,
-        endpoint_information_epoch=0,
-        topology=topology(epoch=0, subtopologies=[part]),
-        shutdown_application=False,
-    )
-
-
-@pytest.mark.parametrize(
-    ("request_", "fine"),
-    [
-        (streams(), True),
-        (streams(source="a-secret"), False),
-        (streams(changelog="a-secret"), False),
-        (streams(changelog="a-2"), False),  # is missing, and may not be made
-        (streams(regex=("a-.*",)), False),
-    ],
-)
-def test_a_topology_names_what_may_be_seen_and_what_is_missing_may_be_made(
-    rules: Making, request_: StreamsGroupHeartbeatRequest, fine: bool
-) -> None:
-    talk = Group(rules(SEES), "a-1", "b-1", "a-secret")
-    answer = talk.ask(request_, 1)
-    assert (answer is None) == fine
-    assert fine or answer.error_code == REFUSED
-
-
-@pytest.mark.parametrize(
-    ("request_", "said"),
-    [
-        (streams(source="a secret"), "Topic names a secret are not valid topic names."),
-        (streams(source="", changelog="b/1"), "Topic names ,b/1 are not valid topic names."),
-        (
-            streams(source="__consumer_offsets", changelog="b/1"),
-            "Use of Kafka internal topics __consumer_offsets in a Kafka Streams topology is prohibited.",
-        ),
-    ],
-)
-def test_names_that_no_topic_of_a_topology_can_have_are_told_to_everybody(
-    rules: Making, request_: StreamsGroupHeartbeatRequest, said: str
-) -> None:
-    answer = Group(rules("acls: [{allow: User:alice, to: Read, groups: g}]")).ask(request_, 1)
-    assert (answer.error_code, answer.error_message) == (ErrorCode.STREAMS_INVALID_TOPOLOGY, said)
 
 
 def test_expressions_match_whole_names_in_linear_time() -> None:
