@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import warnings
 
-from joserfc.errors import JoseError
+from joserfc.errors import JoseError, SecurityWarning
 from joserfc.jwk import KeySet
 
 from proxy.text.problems import BadFileError, Problem
@@ -12,6 +13,8 @@ from proxy.text.regular import open_regular
 from proxy.text.scarce import is_scarce
 
 LARGEST = 1 << 20
+
+warnings.filterwarnings("ignore", category=SecurityWarning)  # about short keys, which `tokens.py` refuses itself
 
 
 def keys_in(text: str) -> KeySet:

@@ -6,8 +6,9 @@ Rules:
   also ends the session.
 * Only asymmetric algorithms are allowed: a public key must not be taken for a shared secret.
 * A token without a signature is valid only if the configuration says `unsecured`.
-* An unknown key may be a new one: `missing` is called, and the client is expected to try again. A token that names no
-  key is checked with the first key for its algorithm, as at a broker (jose4j's VerificationJwkSelector).
+* An unknown key may be a new one: `missing` is called, and the client is expected to try again.
+* A token is checked with the first key for its algorithm that has the id which it names, or any id if it names none, as
+  at a broker (jose4j's VerificationJwkSelector). An RSA key of less than 2,048 bits proves nothing, here and there.
 * `core/sasl/jwt.py` alone reads a token's claims. The library only verifies the signature. Headers that the library
   does not know are ignored, as brokers do.
 * Claims of 64 KiB take 3 ms to read. So they are read after the signature was verified, which takes up to 0.4 ms, and a
@@ -18,13 +19,13 @@ Rules:
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from joserfc import jws
 from joserfc.errors import JoseError
-from joserfc.jwk import Key, KeySet
+from joserfc.jwk import Key, KeySet, RSAKey
 
 from proxy.core.decisions import TURN
 from proxy.core.sasl.authority import Accepted, Challenge, Rejected, StepResult, rejected
@@ -41,6 +42,7 @@ KINDS: Mapping[Any, tuple[str | None, str | None]] = {
     "EdDSA": ("OKP", None),
 }
 LONGEST_HEADER = 16 << 10  # bytes in base64
+LEAST_RSA = 2_048  # bits (RFC 7518, 3.3)
 INVALID = '{"status":"invalid_token"}'
 
 TokenClaims = Mapping[str, Any]
@@ -96,17 +98,26 @@ class TokenValidator:
             raise ClaimError(
                 f"a token with a header of {token.find('.'):,} bytes, over the limit of {LONGEST_HEADER:,}"
             )
-        keys, header = self.keys(), header_of(token)
-        kid = header.get("kid")
-        if kid is not None and all(key.kid != kid for key in keys.keys):
-            self.missing()
-            raise ClaimError("a token by an unknown key")
-        unnamed = next((key for key in keys.keys if _fits(key, header)), None) if kid is None else None
+        key = self._key(self.keys().keys, header_of(token))
         try:
-            jws.deserialize_compact(token, unnamed or keys, registry=SIGNED)
+            jws.deserialize_compact(token, key, registry=SIGNED)
         except (JoseError, ValueError, TypeError, KeyError, RecursionError) as error:
             raise ClaimError(f"a token that does not hold ({type(error).__name__})") from None
         return jwt(token).claims
+
+    def _key(self, keys: Iterable[Key], header: Mapping[str, Any]) -> Key:
+        """The key that a token with this header is checked with. Raises ClaimError."""
+        kid = header.get("kid")
+        named = [key for key in keys if kid in (None, key.kid)]
+        if kid is not None and not named:
+            self.missing()
+            raise ClaimError("a token by an unknown key")
+        key = next((key for key in named if _fits(key, header)), None)
+        if key is None:
+            raise ClaimError("a token by an algorithm that no key is for")
+        if isinstance(key, RSAKey) and key.public_key.key_size < LEAST_RSA:
+            raise ClaimError(f"a token by an RSA key of {key.public_key.key_size:,} bits, under {LEAST_RSA:,}")
+        return key
 
 
 def _fits(key: Key, header: Mapping[str, Any]) -> bool:

@@ -6,10 +6,12 @@ from pydantic import Field, Strict
 
 from proxy.core.topology import MOST
 from proxy.text.file import Section
-from proxy.text.quantities import Seconds, Size
+from proxy.text.quantities import Seconds, Size, at_least
 
 AtLeastOne = Annotated[int, Strict(), Field(ge=1)]
-LEAST_FRAME, LEAST_MEMORY = 1 << 10, 1 << 20  # bytes: with less no client works, and a unit was probably forgotten
+Patience = Annotated[Seconds, at_least("100ms")]  # with less no client works, and a unit is probably wrong
+LEAST_FRAME, LEAST_MEMORY = 1 << 10, 1 << 20  # bytes, for the same reason
+LEAST_ELEMENTS = 1_000
 
 
 class LimitOptions(Section):
@@ -36,7 +38,7 @@ class LimitOptions(Section):
         description="Unanswered requests on one connection; a client with more is not read until answers come.",
         examples=[1000],
     )
-    elements: AtLeastOne = Field(
+    elements: Annotated[int, Strict(), Field(ge=LEAST_ELEMENTS)] = Field(
         default=300_000,
         description="Elements of all arrays in one request that the proxy has to read; one with more closes its"
         " connection. A sixth of them, and always 50,000, may be something else than partitions, such as topics."
@@ -51,23 +53,23 @@ class LimitOptions(Section):
         " and then closed. Without it a quarter of the machine's memory, shared among the workers, 1 GiB each at most.",
         examples=["1 GiB"],
     )
-    first_frame: Seconds = Field(
+    first_frame: Patience = Field(
         default=30.0,
         description="The time a new connection has until its first whole request.",
         examples=["30s"],
     )
-    frame_time: Seconds = Field(
+    frame_time: Patience = Field(
         default=30.0,
         description="How far behind 64 KiB a second a request or response may fall that began.",
         examples=["30s"],
     )
-    take_time: Seconds = Field(
+    take_time: Patience = Field(
         default=600.0,
         description="How far behind 64 KiB a second a client may fall in taking its answers, a broker its requests."
         " Consumers that do not poll for a while take nothing meanwhile.",
         examples=["10m"],
     )
-    handshake: Seconds = Field(
+    handshake: Patience = Field(
         default=10.0,
         description="The time a client has for the handshake of TLS.",
         examples=["10s"],
@@ -77,12 +79,12 @@ class LimitOptions(Section):
         description="Handshakes of TLS at a time in each worker; one more is closed at once.",
         examples=[1000],
     )
-    idle: Seconds = Field(
+    idle: Patience = Field(
         default=600.0,
         description="The time a connection may pass nothing in either direction. Kafka's own: 10m.",
         examples=["10m"],
     )
-    dial: Seconds = Field(
+    dial: Patience = Field(
         default=10.0,
         description="The time a broker has to accept a connection.",
         examples=["10s"],

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Annotated
 
-from pydantic import BeforeValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from proxy.text.words import shown, wrong
 
@@ -39,6 +39,17 @@ def moment(value: object) -> float:
     """Seconds after some beginning: "10s", "500ms"; "0s" is at once."""
     at_once = isinstance(value, str) and AT_ONCE.fullmatch(value.strip())
     return 0.0 if at_once else seconds(value)
+
+
+def at_least(least: str) -> AfterValidator:
+    """Refuse shorter durations than this one. For an option with which nothing would work if its unit were wrong."""
+
+    def validate(value: float) -> float:
+        if value < seconds(least):
+            raise wrong(f"{value:g} s is too short for anything to work", f'the least is "{least}"')
+        return value
+
+    return AfterValidator(validate)
 
 
 def _quantity(value: object, units: Mapping[str, float], kind: str, example: str) -> float:

@@ -18,9 +18,9 @@ NOW = 1_800_000_000.0
 class Issuer:
     """Keys, and tokens signed with them."""
 
-    def __init__(self, kid: str = "k1", rsa: bool = False) -> None:
+    def __init__(self, kid: str = "k1", rsa: bool = False, bits: int = 2_048) -> None:
         parameters: Any = {"kid": kid}
-        self.key = RSAKey.generate_key(2048, parameters) if rsa else ECKey.generate_key("P-256", parameters)
+        self.key = RSAKey.generate_key(bits, parameters) if rsa else ECKey.generate_key("P-256", parameters)
         self.algorithm = "RS256" if rsa else "ES256"
 
     @property

@@ -69,6 +69,9 @@ def test_without_advertise_clients_are_given_the_host_they_can_reach() -> None:
         ("workers: 100000000", '"workers" is 100000000; the most is 1024'),
         ("workers: 0", '"workers" is 0; the least is 1'),
         ("limits: {frame: 100}", '"frame" is 100; the least is 1024'),
+        ("limits: {elements: 1}", '"elements" is 1; the least is 1000'),
+        ("limits: {first_frame: 1ms}", '0.001 s is too short for anything to work; the least is "100ms"'),
+        ("limits: {dial: 99 ms}", '0.099 s is too short for anything to work; the least is "100ms"'),
         ("limits: {memory: 512 KiB}", '"memory" is "512 KiB"; the least is 1048576'),
     ],
 )
