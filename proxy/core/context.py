@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from itertools import chain, count
 from sys import getsizeof
 from typing import Any, NamedTuple, Protocol
@@ -151,7 +152,7 @@ class HandlerDecided(NamedTuple):
     rule: str | None = None
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)  # without slots, as `Wanted`
 class Context:
     """One request and its answer. `notes` is for a plugin that sees both.
 
@@ -165,12 +166,14 @@ class Context:
     correlation_id: int
     notes: dict[Any, Any] = field(default_factory=dict)
     request_bytes: int = 0
-    decisions: tuple[HandlerDecided, ...] = ()  # of handlers that decided something, in their order
-    came: float | None = None
-    sent: float | None = None
-    answered: float | None = None
-    sample: bool = False
-    is_large: bool = False  # a large message was read for it: handlers go over it in slices
+    decisions: tuple[HandlerDecided, ...] = field(
+        default=(), init=False
+    )  # of handlers that decided something, in their order
+    came: float | None = field(default=None, init=False)
+    sent: float | None = field(default=None, init=False)
+    answered: float | None = field(default=None, init=False)
+    sample: bool = field(default=False, init=False)
+    is_large: bool = field(default=False, init=False)  # a large message was read for it: handlers go over it in slices
 
     @property
     def held(self) -> int:
@@ -187,12 +190,19 @@ class Context:
 
     def without(self, noted: frozenset[Any]) -> Context:
         """The same request without what is noted under these keys."""
-        notes = {key: note for key, note in self.notes.items() if key not in noted}
-        return replace(self, notes=notes)
+        return self.noting({key: note for key, note in self.notes.items() if key not in noted})
+
+    def noting(self, notes: dict[Any, Any]) -> Context:
+        """The same request with these notes."""
+        other = copy(self)
+        other.notes = notes
+        return other
 
     def as_sample(self) -> Context:
         """A sample of this request: a `FastPath` returns it for requests that are like this one."""
-        return replace(self.of_like(self.correlation_id, self.request_bytes), sample=True)
+        sample = self.of_like(self.correlation_id, self.request_bytes)
+        sample.sample = True
+        return sample
 
     def of_like(self, correlation_id: int, size: int = 0) -> Context:
         """The context of a request of so many bytes that is like this sample, with its own copy of the notes."""

@@ -20,7 +20,7 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from proxy.core.context import Connection, Context
@@ -100,7 +100,7 @@ class FastPaths:
             for key, note in sample.notes.items()
             if key in path.keys
         }
-        return replace(samples[-1], notes=notes)
+        return samples[-1].noting(notes)
 
     def learn(self, ctx: Context, frame: memoryview, body: int) -> Beginning | None:
         """How requests begin that all paths let pass."""

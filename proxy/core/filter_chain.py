@@ -91,6 +91,8 @@ class FilterChain:
         )
         # Whether only such a tail matters: no observer is told of the answer, and no handler may leave it unread.
         self.only_tail = self.tail_only and not observers and unread is None
+        # Whether handlers are shown every response: nobody is told of the answer, and none may leave it unread.
+        self.always_read = bool(answering) and not (observers or unread or self.tail_only)
         self._bare = Alike()
         self._response_header = skipper(ResponseHeader, api.response_header(version))
 

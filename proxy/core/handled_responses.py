@@ -38,12 +38,15 @@ class HandledResponses(Handling):
     def handle(self, wanted: Wanted) -> VerdictSteps:
         """Read a response, show it to its handlers, and write what is sent for it."""
         wanted.ctx.is_large = wanted.ctx.is_large or wanted.is_large
+        interest = wanted.chain.response
         try:
-            message = yield from self._read_answer(wanted)
+            if interest is not None and wanted.is_plain:
+                message = self._read(interest, wanted)
+            else:
+                message = yield from self._read_answer(wanted)
         except ProtocolError as error:
             return withheld(self.undecodable(wanted.chain, error))
         try:
-            interest = wanted.chain.response
             decided = yield from response_steps(interest.handlers if interest else (), wanted.ctx, message)
             return (yield from self._carry_out(decided, message, wanted))
         except HandlerError as error:
@@ -53,22 +56,22 @@ class HandledResponses(Handling):
         return withheld(self.failed(wanted.ctx, failed))
 
     def _read_answer(self, wanted: Wanted) -> Sliced[Message]:
+        """Read a response of any kind."""
         if wanted.version is not None:
             return (yield from self._paced(wanted, read_answer(wanted.version, wanted, self._elements)))
         interest = wanted.chain.response
         assert interest is not None
-        if wanted.ctx.is_large:
-            return (yield from self._slice_read(interest, wanted))
-        return self._read(interest, wanted)
+        if wanted.is_plain:
+            return self._read(interest, wanted)
+        return (yield from self._slice_read(interest, wanted))
 
     def _write_answer(self, message: Message, wanted: Wanted) -> Sliced[Sequence[Buffer]]:
+        """Write a response that is not plain."""
         if wanted.version is not None:
             return (yield from self._paced(wanted, answer_to_client(message, wanted)))
         interest = wanted.chain.response
         assert interest is not None
-        if wanted.ctx.is_large:
-            return (yield from self._slice_write(interest, wanted, message))
-        return self._write(interest, wanted, message)
+        return (yield from self._slice_write(interest, wanted, message))
 
     def _carry_out(self, decided: Decided, message: Message, wanted: Wanted) -> VerdictSteps:
         """Write what is sent. Raises HandlerError, and ProtocolError for a message that cannot be written."""
@@ -80,7 +83,10 @@ class HandledResponses(Handling):
             message = decision.message
         elif interest and interest.handlers and (interest.observers or wanted.version is not None):
             message = yield from self._read_answer(wanted)  # handlers may have modified the message
-        if isinstance(decision, Forward) or wanted.version is not None:
+        if interest is not None and wanted.is_plain:
+            if isinstance(decision, Forward):
+                verdict = Verdict(self._write(interest, wanted, message))
+        elif isinstance(decision, Forward) or wanted.version is not None:
             verdict = Verdict((yield from self._write_answer(message, wanted)))
         leaving = None
         if manners:

@@ -40,7 +40,9 @@ def request_steps(chain: FilterChain, ctx: Context, message: Message) -> Generat
     manners: tuple[Manner, ...] = ()
     assert chain.request is not None
     for handler in chain.request.handlers:
-        decision = yield from _decide(handler, ctx, message)
+        decision = _decide(handler, ctx, message)
+        if type(decision) is GeneratorType:
+            decision = yield from decision
         match decision:
             case Forward():
                 forward, message = _joined(forward, decision), decision.message
@@ -60,7 +62,9 @@ def response_steps(handlers: Iterable[Handler], ctx: Context, message: Message) 
     forward: Forward | None = None
     manners: tuple[Manner, ...] = ()
     for handler in handlers:
-        decision = yield from _decide(handler, ctx, message)
+        decision = _decide(handler, ctx, message)
+        if type(decision) is GeneratorType:
+            decision = yield from decision
         match decision:
             case Forward():
                 forward, message = decision, decision.message
@@ -95,19 +99,36 @@ def _reply(chain: FilterChain, ctx: Context, reply: Reply, position: int) -> Gen
     return Decided(decision or reply, manners)
 
 
-def _decide(handler: Handler, ctx: Context, message: Message) -> Generator[Step, Any, Decision]:
-    """One handler's decision, noted unless it is None. An exception becomes a HandlerError that names the handler."""
+def _decide(handler: Handler, ctx: Context, message: Message) -> Any:
+    """One handler's decision, noted unless it is None; or the steps that return it. They raise HandlerError."""
     try:
-        if not handler.wants(ctx, message):
+        if handler.needed is not None and not handler.wants(ctx, message):
             return None
         if ctx.is_large:
-            decision = yield from in_slices(handler.call, ctx, message)
-        else:
-            decision = handler.call(ctx, message)
+            return _steps(handler, ctx, message, in_slices(handler.call, ctx, message))
+        decision = handler.call(ctx, message)
+    except Exception as error:
+        raise HandlerError(handler, error) from None
+    if type(decision) is GeneratorType:
+        return _steps(handler, ctx, message, checked(decision, ctx))
+    return _noted(handler, ctx, message, decision)
+
+
+def _steps(
+    handler: Handler, ctx: Context, message: Message, steps: Generator[Step, Any, Any]
+) -> Generator[Step, Any, Decision]:
+    """The same for a handler that takes steps, or is called in slices."""
+    try:
+        decision = yield from steps
         if type(decision) is GeneratorType:
             decision = yield from checked(decision, ctx)
     except Exception as error:
         raise HandlerError(handler, error) from None
+    return _noted(handler, ctx, message, decision)
+
+
+def _noted(handler: Handler, ctx: Context, message: Message, decision: Any) -> Decision:
+    """Check that the handler may decide so, and note that it did. Raises HandlerError."""
     if decision is None:
         return None
     problem = _problem(decision, ctx, message)

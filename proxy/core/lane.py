@@ -104,7 +104,11 @@ class Lane(ABC):
         if wanted.is_large or (wanted.ctx.is_large and size > LARGE):
             host, _ = self._connection.client
             steps = self._allowance.within(size, steps, host, is_response=not self.may_ask)
-        verdict = Task(self._tasks, steps, self._decided, may_ask=self.may_ask).start()
+        try:
+            step = steps.send(None)
+        except StopIteration as end:  # the usual case needs no task
+            return self._carry_out(end.value, wanted)
+        verdict = Task(self._tasks, steps, self._decided, may_ask=self.may_ask).go_on_from(step)
         if verdict is not WAITING:
             return self._carry_out(verdict, wanted)
         if not was_cut:  # otherwise it was assembled, and is ours

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from proxy.core.context import Context, decoded
@@ -20,7 +20,7 @@ LONGEST_PREFIX = 80 << 10
 WITH_RECORDS = (PRODUCE, FETCH)
 
 
-@dataclass(slots=True)
+@dataclass(eq=False)  # without slots: what is seldom set stays an attribute of the class, and takes no time
 class Wanted:
     """A frame that handlers look at: as it came, where its body begins, and the acks of a Produce request (else 1).
 
@@ -33,12 +33,21 @@ class Wanted:
     body: int
     acks: int = 1
     version: int | None = None
-    is_read: bool = False  # it is large, and its turn to be read has come
-    elements: int | None = None  # how many its arrays have; known once a large frame is read, or a small one waits
-    message: Message | None = None  # the message that was read, of a small frame
-    is_large: bool = False  # it is read and judged in slices
-    passes: bool = False  # a fast path knows this request: it is shown to observers, and to no handler
-    noted: frozenset[Any] = frozenset()  # the keys of what observers noted of it
+    is_read: bool = field(default=False, init=False)  # it is large, and its turn to be read has come
+    elements: int | None = field(
+        default=None, init=False
+    )  # how many its arrays have; known once a large frame is read, or a small one waits
+    message: Message | None = field(default=None, init=False)  # the message that was read, of a small frame
+    is_large: bool = field(default=False, init=False)  # it is read and judged in slices
+    passes: bool = field(
+        default=False, init=False
+    )  # a fast path knows this request: it is shown to observers, and to no handler
+    noted: frozenset[Any] = field(default=frozenset(), init=False)  # the keys of what observers noted of it
+
+    @property
+    def is_plain(self) -> bool:
+        """Is it a small response in the client's own version? It is read and written at once, without slices."""
+        return self.version is None and not self.ctx.is_large
 
     def weigh(self) -> None:
         """The frame has to wait: count its elements. A small frame can have thousands, and thousands can wait."""

@@ -75,7 +75,7 @@ class ResponseLane(AnswerLane):
         else:
             size = len(wanted.frame) if pieces is None else sum(map(len, pieces))
         if size:
-            self._left(wanted.ctx, size)
+            self._outcomes.end(wanted.ctx, BROKER, None, size)
         else:
             self._outcomes.end(wanted.ctx, NOBODY, wanted.ctx.who("Raw"))
         return pieces

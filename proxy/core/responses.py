@@ -66,33 +66,34 @@ class Responses(ResponseLane):
     def _look(self, slot: Slot, data: memoryview, pos: int, stop: int) -> Reader | None:
         """There is more to do with this response than to pass it on."""
         number, chain, ctx = slot
+        is_whole = stop <= len(data)
         if type(chain) is FilterChain:
-            if chain.observers:
-                self._outcomes.answered(ctx)
-            if chain.unread is not None:
-                chain = chain.of_response(ctx, data[pos:stop] if chain.on_error else None)
-            if chain.response is None or (chain.tail_only and stop <= len(data) and chain.ends_bare(data, pos, stop)):
-                if chain.observers.holders and self._holds_back(slot, stop - pos):
-                    return HOLD
-                return self._pass(chain, ctx, stop - pos, stop <= len(data))
-            if chain.tail_only and stop - pos > UNASSEMBLED:
-                if chain.observers.holders and self._holds_back(slot, stop - pos):
-                    return HOLD
-                left = partial(self._left, ctx, stop - pos)
-                return Ending(chain, stop - pos, left, partial(self._undecodable, chain, ctx))
+            if not chain.always_read:
+                if chain.observers:
+                    self._outcomes.answered(ctx)
+                if chain.unread is not None:
+                    chain = chain.of_response(ctx, data[pos:stop] if chain.on_error else None)
+                if chain.response is None or (chain.tail_only and is_whole and chain.ends_bare(data, pos, stop)):
+                    if chain.observers.holders and self._holds_back(slot, stop - pos):
+                        return HOLD
+                    return self._pass(chain, ctx, stop - pos, is_whole)
+                if chain.tail_only and stop - pos > UNASSEMBLED:
+                    if chain.observers.holders and self._holds_back(slot, stop - pos):
+                        return HOLD
+                    left = partial(self._left, ctx, stop - pos)
+                    return Ending(chain, stop - pos, left, partial(self._undecodable, chain, ctx))
         elif type(chain) is SentAs:
             self._outcomes.answered(ctx)
         elif chain is DROPPED:
             return Dropping()
         frame = data[pos:stop]
-        is_whole, body, few = stop <= len(data), None, None
+        body = few = None
         if is_whole and type(chain) is FilterChain:
             body = chain.response_body(frame)
             few = 0 if body is None else chain.few(chain.api.response, frame, body)
         if not self.turn.allows(work_of(stop - pos, few, ANSWERED)):
             self._slots.appendleft(slot)
             return self.hold(State.TURN)
-        assert chain is not None
         if type(chain) is FilterChain and chain.only_shows and body is not None:
             is_small = few is not None or stop - pos <= LARGE
             if is_small and self._shows(chain, number, ctx, frame, body):

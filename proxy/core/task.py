@@ -4,6 +4,7 @@ Rules:
 * A task advances when the wait of its step is over: a Sleep has ended, the others had their turn, the result of a Call
   or the answer to an Ask is there. A large answer is read in slices first.
 * It ends exactly once, with its result; its steps raise nothing. A link that closes drops it.
+* Handlers that wait for nothing need no task: `Lane` begins the steps, and makes one for those that have to wait.
 * `waiting.py` says what each kind of step begins.
 """
 
@@ -46,13 +47,24 @@ class Task(StepDriver[R]):
     def start(self) -> R:
         """Advance to the first step that has to wait, or to the end. Returns the result, or WAITING."""
         while self.advance():
-            try:
-                if not self._begins.get(type(self.step), NO_STEP)(self, self.step):
-                    waiting: R = WAITING
-                    return waiting
-            except (ProtocolError, TypeError) as error:
-                self.throw(error)
+            if self._waits():
+                waiting: R = WAITING
+                return waiting
         return self.result
+
+    def go_on_from(self, step: Step) -> R:
+        """The steps were begun, and gave this one as their first. Returns the result, or WAITING."""
+        self.step = step
+        waiting: R = WAITING
+        return waiting if self._waits() else self.start()
+
+    def _waits(self) -> bool:
+        """Begin the step. False: there is nothing to wait for."""
+        try:
+            return not self._begins.get(type(self.step), NO_STEP)(self, self.step)
+        except (ProtocolError, TypeError) as error:
+            self.throw(error)
+            return False
 
     def go_on(self, value: Any) -> None:
         """The wait of the last step is over, with this value."""

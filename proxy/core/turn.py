@@ -77,7 +77,7 @@ class Turn:
         """May a frame that takes so much work be handled now? If not, the lane goes on after the others' turn."""
         waiting = self._waiting
         if self._look != waiting.looks:
-            self._renew()
+            self._look, self._left = waiting.looks, waiting.enough  # as `_renew`, without a call
         if self._left > 0 and waiting.work < ENOUGH:
             self._left -= work
             waiting.work += work
