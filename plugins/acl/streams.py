@@ -11,6 +11,7 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from sys import getsizeof
 from typing import Any, NamedTuple
 
 from plugins.acl.checked_request import CheckedRequest
@@ -28,6 +29,7 @@ TOPOLOGY = (
     "topology.subtopologies.state_changelog_topics.name",
 )
 LONGEST_TEXT = 8_000  # characters of a text beside an error: an answer has 32,767 bytes for it
+OLDEST = 0  # the version of StreamsGroupDescribe that all brokers with streams groups know
 LOOK = 5.0  # seconds for which a group's topology is remembered: its description has all members
 GROUP = 1_000  # bytes of a group beside its names
 
@@ -93,15 +95,16 @@ class InternalTopicsCheck(Check):
         known = self._groups.get(group)
         if known is not None and abs(now - known.asked) < LOOK:
             return known.internal, 0
-        answer = yield Ask(StreamsGroupDescribeRequest(group_ids=[group], include_authorized_operations=False))
+        answer = yield Ask(StreamsGroupDescribeRequest(group_ids=[group], include_authorized_operations=False), OLDEST)
         for described in answer.groups:
             if described.error_code not in (0, ErrorCode.GROUP_ID_NOT_FOUND):
                 return frozenset(), described.error_code
-            parts = described.topology.subtopologies or () if described.topology is not None else ()
-            known = GroupTopology(frozenset(_internal(parts)), now)
-            names = sum(NAME + len(name) for name in turns(known.internal))
-            self._groups.put(group, known, GROUP + len(group) + names)
-            return known.internal, 0
+            if described.topology is None or described.topology.subtopologies is None:
+                return frozenset(), 0  # the coordinator has none yet, or one that cannot work
+            internal = frozenset(_internal(described.topology.subtopologies))
+            names = sum(NAME + getsizeof(name) for name in turns(internal))
+            self._groups.put(group, GroupTopology(internal, now), GROUP + getsizeof(group) + names)
+            return internal, 0
         return frozenset(), ErrorCode.UNKNOWN_SERVER_ERROR
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import random
-import sys
 import threading
 import time
 from collections import defaultdict
@@ -23,10 +22,8 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from tests.proxy.protocol.oracles.broker import HOST, DenyingBroker
-from tests.real.jars import CHECKOUT
+from tests.real.guarded import NODE, START, doorkeeper
 from tests.real.polling import Arrival, Consumer, Librdkafka, Polling
-from tests.real.ports import free_block
-from tests.real.process import Program
 from tests.real.records import patiently
 
 pytestmark = pytest.mark.real
@@ -35,14 +32,6 @@ TOPICS = [f"stream-{number}" for number in range(12)]
 VERSIONS = (4, 11, 12, 13, 17)  # of Fetch: no sessions; sessions by names; the same in flexible form; by ids
 SOON = 1.0  # seconds until a change must be in force
 TURN = 0.3  # seconds between two changes
-NODE = 1
-START = 60.0
-CONFIGURATION = """\
-clusters: {{main: {{bootstrap: ["{host}:{broker}"]}}}}
-listeners: {{clients: {{cluster: main, bind: "{host}:{port}"}}}}
-workers: 2
-plugins: [acl: {{rules: acl.yaml}}]
-"""
 SEEN = 'acls:\n  - {allow: User:*, to: Describe, topics: "*", groups: "*"}\n'  # a topic is visible, refused or not
 
 
@@ -103,21 +92,6 @@ class Rights:
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DenyingBroker]:
     with DenyingBroker(tmp_path_factory.mktemp("broker")) as broker:
         yield broker
-
-
-@contextmanager
-def doorkeeper(folder: Path, broker: int) -> Iterator[int]:
-    """Run Doorkeeper in front of this broker port, and give its own port."""
-    port = free_block(2 + NODE, HOST)
-    file = folder / "gateway.yaml"
-    file.write_text(CONFIGURATION.format(host=HOST, broker=broker, port=port))
-    command = [sys.executable, "-m", "proxy", "run", str(file), "--log", "text"]
-    program = Program("doorkeeper", command, folder / "doorkeeper.log", env={"PYTHONPATH": str(CHECKOUT)})
-    try:
-        program.expect("listening", str(port), within=START)
-        yield port
-    finally:
-        program.stop()
 
 
 @contextmanager

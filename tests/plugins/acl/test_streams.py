@@ -167,6 +167,14 @@ def test_a_member_that_leaves_or_may_create_every_topic_is_not_asked_about(rules
     assert talk.asked_for_topologies == leaving.asked_for_topologies == 0
 
 
+def test_a_group_that_had_no_topology_yet_is_asked_for_again(rules: Making) -> None:
+    talk = Coordinator(rules(SEES))
+    assert talk.ask(streams(), 1).error_code == 0
+    talk.internal = ["b-1"]
+    del talk.topics["b-1"]
+    assert talk.ask(heartbeat(), 1).error_code == REFUSED
+
+
 def test_the_coordinator_is_asked_once_in_a_while(rules: Making) -> None:
     own = rules(SEES)
     talk = Coordinator(own)
