@@ -5,6 +5,7 @@ epochs, replicas, whether the topic exists; and the brokers that were alive.
 
 Rules:
 * If nothing has changed since, the fault does not fire: there is no older answer to give.
+* A topic that the client may not see stays refused, and is not remembered as refused.
 * Memory is bounded: topics and partitions beyond the limit are not remembered.
 """
 
@@ -16,7 +17,7 @@ from typing import Any, ClassVar
 
 from plugins.faults.effect import Target
 from plugins.faults.kinds import AnswerEffect
-from proxy.plugin import DESCRIBE_TOPIC_PARTITIONS, METADATA, Decision, Forward, turns
+from proxy.plugin import DESCRIBE_TOPIC_PARTITIONS, METADATA, Decision, ErrorCode, Forward, turns
 from proxy.plugin.schema import LONGEST_TOPIC, NO_UUID
 from rules.trigger import Firing
 
@@ -32,7 +33,7 @@ class StaleMetadata(AnswerEffect):
 
     def remember(self, target: Target) -> None:
         memory, answer = target.memory, target.message
-        for topic in turns(target.structs("topic")):
+        for topic in turns(_shown(target)):
             key = _key(target, topic)
             size = max(len(topic.partitions), 1) + len(topic.name or "") // (LONGEST_TOPIC + 1)
             if key not in memory and memory.get(KEPT, 0) + size <= MOST:
@@ -56,7 +57,7 @@ class StaleMetadata(AnswerEffect):
     @staticmethod
     def _older(target: Target) -> Iterator[tuple[Any, Any]]:
         """Topics of the answer that have changed, each with its remembered state."""
-        for topic in target.structs("topic"):
+        for topic in _shown(target):
             before = target.memory.get(_key(target, topic), topic)
             if before != topic:
                 yield topic, before
@@ -66,6 +67,11 @@ class StaleMetadata(AnswerEffect):
         """The remembered brokers, if they have changed."""
         before = target.memory.get(_brokers(target)) if target.ctx.api is METADATA else None
         return before if before is not None and before != target.message.brokers else None
+
+
+def _shown(target: Target) -> list[Any]:
+    """The topics that this client may see: all clients share the memory."""
+    return [it for it in target.structs("topic") if it.error_code != ErrorCode.TOPIC_AUTHORIZATION_FAILED]
 
 
 def _key(target: Target, topic: Any) -> tuple[object, ...]:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from plugins.faults.effects import stale
+from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from tests.plugins.faults.talking import FaultFile, FaultTalk
 
@@ -52,6 +53,16 @@ def test_a_topic_that_was_made_since_is_unknown(tmp_path: Path) -> None:
     cluster.error = 0
     answer = talk.ask(MetadataRequest(topics=None), 9)
     assert [topic.error_code for topic in answer.topics] == [3, 0]
+
+
+def test_a_topic_that_a_client_may_not_see_is_not_told_as_another_client_saw_it(tmp_path: Path) -> None:
+    cluster, faults = Changing(), FaultFile(tmp_path, STALE)
+    talk = FaultTalk(faults, cluster)
+    talk.ask(MetadataRequest(topics=None), 9)
+    cluster.error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    assert [topic.error_code for topic in talk.ask(MetadataRequest(topics=None), 9).topics] == [cluster.error] * 2
+    cluster.error, cluster.leader = 0, 2
+    assert told(talk.ask(MetadataRequest(topics=None), 9)) == ([1, 2], {"orders": [1], "payments": [2]})
 
 
 def test_long_names_take_the_room_of_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
