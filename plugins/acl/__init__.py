@@ -25,11 +25,11 @@ from pydantic import Field, StrictBool
 from plugins.acl.authorizer import Authorizer
 from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import Check
-from plugins.acl.client_authorizer import authorizer_of
 from plugins.acl.examined import examined
 from plugins.acl.fetch import FetchHandlers
-from plugins.acl.managed import ManagedAcls
+from plugins.acl.managed import MANAGED, ManagedAcls
 from plugins.acl.produce import ProduceHandlers
+from plugins.acl.request_authorizer import RequestAuthorizer, authorizer_of
 from plugins.acl.session_fast_path import SessionFastPath
 from plugins.acl.sessions import forget_sessions
 from plugins.acl.table import OWN, checks
@@ -71,7 +71,7 @@ class Acl(Plugin):
         )
         shadow: StrictBool = Field(
             default=False,
-            description="Refuse nothing, and record what would have been refused.",
+            description="Refuse nothing but changes of `managed` ACLs, and record what would have been refused.",
             examples=["true"],
         )
         managed: StrictBool = Field(
@@ -88,7 +88,8 @@ class Acl(Plugin):
     def __init__(self, options: Options, services: Services) -> None:
         super().__init__(options, services)
         self.rules = services.watch("rules", options.rules, load, lambda snapshot: snapshot.warnings)
-        self.authorizer = Authorizer(services, self.rules, shadow=options.shadow)
+        always = MANAGED if options.managed else ()
+        self.authorizer = Authorizer(services, self.rules, shadow=options.shadow, always=always)
         self.names = services.topics
         self._checks = checks()
         self._produce = ProduceHandlers(self.authorizer, self.names)
@@ -151,7 +152,7 @@ class Acl(Plugin):
         unknown = self.names.unknown(topic for check in asked for topic in check.ids(checked))
         if unknown:
             yield from self.names.ask(unknown)
-            checked.authorizer.of_request(ctx)
+            checked.authorizer.client.current()
         for check in asked:
             decision = check.apply(checked)
             if type(decision) is GeneratorType:
@@ -169,6 +170,6 @@ class Acl(Plugin):
     def finish(self, ctx: Context, response: Any) -> Decision:
         """Change the answer, and put the refusals into it."""
         checked: CheckedRequest = ctx.notes[self]
-        checked.authorizer.answers(ctx)
+        checked.authorizer = RequestAuthorizer(checked.authorizer.client, ctx)
         checked.finish(response)
         return Forward(response)

@@ -7,6 +7,7 @@
 
 Rules:
 * They refuse nothing in the request. They change its answer, which is read for that.
+* What may be seen is decided by the rules in force when the answer comes.
 """
 
 from __future__ import annotations
@@ -37,11 +38,12 @@ class ListFilter(Check):
     answers = True
 
     def apply(self, checked: CheckedRequest) -> Decision:
-        if self.or_cluster is None or not checked.authorizer.may(self.or_cluster, CLUSTER):
-            checked.after.append(self.filter)
+        checked.after.append(self.filter)
         return None
 
     def filter(self, checked: CheckedRequest, response: Response) -> None:
+        if self.or_cluster is not None and checked.authorizer.may(self.or_cluster, CLUSTER):
+            return
         for path in (self.path,) if self.path else array_paths(checked.api.response, self.kind):
             for array in arrays(path, checked.version, response):
                 seen = [element for element in array.elements if not self.hides(checked, element)]

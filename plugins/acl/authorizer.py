@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from proxy.plugin import Api, Count, Services
 from proxy.plugin.files import WatchedFile
 from rules import RuleDecision, Snapshot
 
 
 class Authorizer:
-    """The rules of one cluster's clients. `name` is the plugin's, `now` gives seconds since 1970 UTC."""
+    """The rules of one cluster's clients. `name` is the plugin's, `now` gives seconds since 1970 UTC.
 
-    def __init__(self, services: Services, rules: WatchedFile[Snapshot], *, shadow: bool) -> None:
+    `always`: the APIs whose refusals are enforced in shadow too.
+    """
+
+    def __init__(
+        self, services: Services, rules: WatchedFile[Snapshot], *, shadow: bool, always: Collection[Api] = ()
+    ) -> None:
         self.name = services.name
         self.rules = rules
         self.now = services.clock.wall
         self.shadow = shadow
+        self.always = always
         self.is_timed = False  # whether a rule depends on the time
         self.is_over = False  # whether other rules, or none, decide from now on
         self._seen: Snapshot | None = None
         self._places: dict[object, str] = {}  # of rules that decided, as file:line:column
         self._counter = services.counter
-        self._refused: dict[Api, Count] = {}
+        self._refused: dict[tuple[Api, bool], Count] = {}  # by API, and whether refusals are enforced
 
     def edition(self) -> tuple[Snapshot, int]:
         """The rules in force now, and the present second if a rule depends on the time (else 0)."""
@@ -40,12 +48,12 @@ class Authorizer:
             told = self._places[at] = f"{self.rules.file}:{at.line}:{at.column}"
         return told
 
-    def count_refusal(self, api: Api) -> None:
+    def count_refusal(self, api: Api, enforced: bool) -> None:
         """Count a resource of a request of this API that is not allowed."""
-        count = self._refused.get(api)
+        count = self._refused.get((api, enforced))
         if count is None:
             said = "What the rules did not allow; `enforced` no: it was let through."
-            enforced = "no" if self.shadow else "yes"
-            count = self._counter("refusals", said, unit="{resource}", api=api.name, enforced=enforced)
-            self._refused[api] = count
+            told = "yes" if enforced else "no"
+            count = self._counter("refusals", said, unit="{resource}", api=api.name, enforced=told)
+            self._refused[api, enforced] = count
         count.add()

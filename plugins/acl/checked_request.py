@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from plugins.acl.client_authorizer import ClientAuthorizer
+from plugins.acl.request_authorizer import RequestAuthorizer
 from proxy.plugin import (
     PRODUCE,
     Context,
@@ -43,7 +43,7 @@ class ApiError(NamedTuple):
 class CheckedRequest:
     """One request, with the results of its checks."""
 
-    def __init__(self, ctx: Context, request: Any, authorizer: ClientAuthorizer, names: TopicNames) -> None:
+    def __init__(self, ctx: Context, request: Any, authorizer: RequestAuthorizer, names: TopicNames) -> None:
         self.connection = ctx.connection  # and not `ctx`, whose notes may hold this
         self.held = kept(request, ctx.request_bytes)
         self.api = ctx.api

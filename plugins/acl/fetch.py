@@ -18,11 +18,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from plugins.acl.authorizer import Authorizer
-from plugins.acl.client_authorizer import ClientAuthorizer, authorizer_of
+from plugins.acl.client_authorizer import ClientAuthorizer
 from plugins.acl.fetched import REFUSAL, REFUSED, forgotten_topic, refused_topic, request_topic, verdict
+from plugins.acl.request_authorizer import RequestAuthorizer, authorizer_of
 from plugins.acl.sessions import AuthorizedSession, sessions, sessions_key
 from proxy.plugin import (
     FETCH,
@@ -84,23 +86,26 @@ class FetchHandlers:
             if authorizer.refuses(FETCH, Operation.CLUSTER_ACTION, ResourceType.CLUSTER):
                 return Reply(refuse(FETCH, ctx.version, request, REFUSED))  # type: ignore[arg-type]
             return None
+        session = self._sessions(ctx).get(request)
         if ctx.version >= WITH_IDS:
-            unknown = self._names.unknown(topic.topic_id for topic in turns(request.topics))
+            asked = (topic.topic_id for topic in turns(request.topics))
+            due = session.due(authorizer.now) if session is not None else []
+            unknown = self._names.unknown(chain(asked, due))
             if unknown:
                 return self._ask(ctx, request, authorizer, unknown)
-        session = self._sessions(ctx).get(request)
         if session is not None and session.size > ELEMENTS and not ctx.is_large:
             ctx.is_large = True
             return self._ask(ctx, request, authorizer, [])
         return self._check(ctx, request, authorizer)
 
-    def _ask(self, ctx: Context, request: FetchRequest, authorizer: ClientAuthorizer, unknown: list[bytes]) -> Steps:
+    def _ask(self, ctx: Context, request: FetchRequest, authorizer: RequestAuthorizer, unknown: list[bytes]) -> Steps:
         yield from self._names.ask(unknown)
-        return self._check(ctx, request, authorizer.of_request(ctx))
+        authorizer.client.current()
+        return self._check(ctx, request, authorizer)
 
-    def _check(self, ctx: Context, request: FetchRequest, authorizer: ClientAuthorizer) -> Decision:
+    def _check(self, ctx: Context, request: FetchRequest, authorizer: RequestAuthorizer) -> Decision:
         # The edition by which the request is checked. A check in slices may meet a newer one on the way.
-        opened, before, edition = self._sessions(ctx), authorizer.recorded, authorizer.edition
+        opened, edition = self._sessions(ctx), authorizer.edition
         turn = opened.fetch(ctx.version, request)
         if turn.error is not None and not authorizer.is_shadow:
             return Reply(FetchResponse(error_code=turn.error, responses=[]))
@@ -119,8 +124,8 @@ class FetchHandlers:
         new, known = session if turn.opens else None, session if turn.goes_on else None
         held = TOPIC * len(refused) + REFUSAL * sum(len(one.partitions) for one, _ in turns(refused))
         held += session.held if new is not None else 0
-        allowed = authorizer.recorded == before
-        ctx.notes[self] = PendingFetch(authorizer, edition, refused, new, known, allowed, session.content, held)
+        allowed = not authorizer.recorded
+        ctx.notes[self] = PendingFetch(authorizer.client, edition, refused, new, known, allowed, session.content, held)
         if not change.changed:
             return None
         request.topics = [request_topic(FETCH, one) for one in turns(change.topics)]
@@ -180,16 +185,16 @@ class FetchHandlers:
         if fetch.session is not None and response.session_id:
             self._sessions(ctx).open(response.session_id, fetch.session)
         withheld = False
-        fetch.authorizer.answers(ctx)
         if fetch.is_doubtful:
+            authorizer = RequestAuthorizer(fetch.authorizer, ctx)
             for topic in response.responses:
-                withheld |= self._withhold(fetch.authorizer, topic, ctx.version)
+                withheld |= self._withhold(authorizer, topic, ctx.version)
         if not withheld and not fetch.refused:
             return None
         self._refuse(response, ctx.version, fetch.refused)
         return Forward(response)
 
-    def _withhold(self, authorizer: ClientAuthorizer, topic: Any, version: int) -> bool:
+    def _withhold(self, authorizer: RequestAuthorizer, topic: Any, version: int) -> bool:
         """Replace the records of a topic that may not be read any more by its refusal."""
         error = verdict(FETCH, authorizer, self._names, named(topic, version))
         if error is None:

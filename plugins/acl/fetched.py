@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from plugins.acl.client_authorizer import ClientAuthorizer
+from plugins.acl.request_authorizer import RequestAuthorizer
 from proxy.plugin import Api, ErrorCode, TopicNames
 from proxy.plugin.fetching import FetchedTopic, Topic
 from proxy.plugin.schema import Refusal
@@ -14,7 +14,7 @@ REFUSED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 REFUSAL = 100  # bytes that the refusal of one partition takes until the answer leaves
 
 
-def verdict(api: Api, authorizer: ClientAuthorizer, names: TopicNames, topic: Topic) -> int | None:
+def verdict(api: Api, authorizer: RequestAuthorizer, names: TopicNames, topic: Topic) -> int | None:
     """The error with which a topic is refused; None: it may be read."""
     name = names.of(topic)
     if name is None:

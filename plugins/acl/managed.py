@@ -27,8 +27,8 @@ from typing import Any
 from plugins.acl.acl_filters import ANY, MATCH, Filter, acls, conditioned, matching, too_new, words
 from plugins.acl.acl_messages import Created, Deleted, binding, created, described, matched, wrong
 from plugins.acl.authorizer import Authorizer
-from plugins.acl.client_authorizer import authorizer_of
 from plugins.acl.cluster_topics import CREATION_CAN_BE_DECLINED
+from plugins.acl.request_authorizer import authorizer_of
 from proxy.plugin import (
     AclsChanged,
     AclsNotChanged,
@@ -48,6 +48,7 @@ from proxy.plugin import (
     Request,
     Step,
     Steps,
+    api,
     on_request,
     refuse,
     turns,
@@ -55,6 +56,8 @@ from proxy.plugin import (
 from rules import Operation, ResourceType, Snapshot
 from rules.store import AclChange, Changed, Store, StoreError
 from rules.vocabulary import CLUSTER_NAME
+
+MANAGED = (api.DESCRIBE_ACLS, api.CREATE_ACLS, api.DELETE_ACLS)  # refused in shadow too: no broker would do it
 
 
 class ManagedAcls(Plugin):

@@ -13,8 +13,9 @@ from typing import Any
 from plugins.acl.authorizer import Authorizer
 from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import ElementCheck
-from plugins.acl.client_authorizer import ClientAuthorizer, authorizer_of
+from plugins.acl.client_authorizer import ClientAuthorizer
 from plugins.acl.errors import TOPIC, TRANSACTIONAL_ID
+from plugins.acl.request_authorizer import authorizer_of
 from proxy.plugin import (
     PRODUCE,
     Context,
@@ -61,7 +62,7 @@ class ProduceHandlers:
 
     def _check(self, ctx: Context, request: ProduceRequest) -> Decision:
         authorizer = authorizer_of(self._authorizer, ctx)
-        before, edition = authorizer.recorded, authorizer.edition
+        edition = authorizer.edition
         identity = request.transactional_id
         transactional = identity is not None and is_transactional(request)
         if transactional and authorizer.refuses(PRODUCE, Operation.WRITE, TRANSACTIONAL_ID, identity or ""):
@@ -72,8 +73,8 @@ class ProduceHandlers:
                 return self._take_out(ctx, CheckedRequest(ctx, request, authorizer, self._names))
         # A plain batch needs no right to the transactional id of its request; the batch in a later request may.
         whatever = identity is None or authorizer.may(Operation.WRITE, TRANSACTIONAL_ID, identity)
-        if whatever and authorizer.recorded == before:
-            ctx.notes[self._allowed] = authorizer, edition
+        if whatever and not authorizer.recorded:
+            ctx.notes[self._allowed] = authorizer.client, edition
         return None
 
     @property

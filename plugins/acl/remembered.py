@@ -14,7 +14,7 @@ V = TypeVar("V")
 
 MOST = 100_000  # entries
 ROOM = 64 << 20  # bytes of all entries
-NAME = 60  # bytes of a name beside its characters
+NAME = 16  # bytes of a name beside its text: its place in a list, and what the allocator adds
 
 
 class Remembered(Generic[K, V]):

@@ -6,6 +6,7 @@ Rules:
 * All topics are checked again in a new edition of the rules. Otherwise only the topics that the request names are
   checked, and those whose names were not known. So the work of a request does not grow with its session, except where
   refusals are repeated or the rules changed, and that is done in slices.
+* A name that was not known is asked for again at later requests of the session, as a broker looks it up again.
 * A request that is out of turn must not change the session (`fetch_sessions.py`): a topic that was forgotten only here
   would still be served by the broker, whatever the rules become.
 """
@@ -20,6 +21,7 @@ from plugins.acl.authorizer import Authorizer
 from proxy.plugin import FETCH, SHARE_FETCH, Api, Connection, ErrorCode, turns
 from proxy.plugin.fetching import FetchedTopic, FetchSession, FetchSessions, Topic
 
+AGAIN = 1.0  # seconds between two questions for the names of topics that were not known
 TopicVerdict = Callable[[Topic], int | None]  # the error with which a topic is refused; None: it may be served
 
 
@@ -71,7 +73,15 @@ class AuthorizedSession(FetchSession):
         self.stale = False
         self.refused: dict[Topic, int] = {}
         self._unnamed: dict[Topic, None] = {}  # those that are refused because their names are not known
+        self._asked = 0.0  # when their names were asked for last
         self._edition: object = None
+
+    def due(self, now: float) -> list[bytes]:
+        """The ids whose names are to be asked for again: once a second, those that were not known."""
+        if not self._unnamed or abs(now - self._asked) < AGAIN:
+            return []
+        self._asked = now
+        return [topic for topic in turns(self._unnamed) if isinstance(topic, bytes)]
 
     def step(
         self, asked: list[FetchedTopic], forgotten: list[FetchedTopic], verdict: TopicVerdict, edition: object

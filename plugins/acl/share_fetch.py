@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from plugins.acl.checked_request import CheckedRequest
@@ -32,7 +33,9 @@ class ShareFetchCheck(Check):
     answers = True
 
     def ids(self, checked: CheckedRequest) -> Any:
-        return (topic.topic_id for topic in turns(checked.request.topics))
+        session = self.sessions(checked).get(checked.request)
+        asked = (topic.topic_id for topic in turns(checked.request.topics))
+        return chain(asked, session.due(checked.authorizer.now) if session is not None else [])
 
     def remembered(self, checked: CheckedRequest) -> int:
         session = self.sessions(checked).get(checked.request)
@@ -55,7 +58,7 @@ class ShareFetchCheck(Check):
         def finish(checked: CheckedRequest, response: Any) -> None:
             if response.error_code:
                 return
-            if checked.authorizer.current() is not edition or not checked.authorizer.is_shadow:
+            if checked.authorizer.edition is not edition or not checked.authorizer.is_shadow:
                 for topic in turns(response.responses):
                     _withhold(checked, topic)
             response.responses += (
@@ -73,7 +76,7 @@ class ShareFetchCheck(Check):
 
     def sessions(self, checked: CheckedRequest) -> FetchSessions[AuthorizedSession]:
         """The sessions of this connection, by group and member."""
-        return sessions(checked.connection, sessions_key(checked.authorizer.of, SHARE_FETCH))
+        return sessions(checked.connection, sessions_key(checked.authorizer.client.of, SHARE_FETCH))
 
 
 class ShareAcknowledgeCheck(Check):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
+from sys import getsizeof
 from typing import Any
 
 from plugins.acl.checked_request import CheckedRequest
@@ -42,7 +43,7 @@ class Subscription:
     def measured(self) -> int:
         """Bytes that it takes now without its key, estimated."""
         names = (*self.names, *(self.told or ()))
-        return SUBSCRIPTION + len(self.expression) + sum(NAME + len(name) for name in turns(names))
+        return SUBSCRIPTION + getsizeof(self.expression) + sum(NAME + getsizeof(name) for name in turns(names))
 
 
 class SubscribedTopicsCheck(Check):
@@ -96,7 +97,7 @@ class SubscribedTopicsCheck(Check):
         """Remember this subscription in place of the one before it."""
         known = self.members.get(key)
         if known is None or known.names is not member.names or known.told is not member.told:
-            member.size = sum(map(len, key)) + member.measured()  # others may have their turn meanwhile
+            member.size = sum(map(getsizeof, key)) + member.measured()  # others may have their turn meanwhile
         self.members.put(key, member, member.size)
 
     def _resolve(self, checked: CheckedRequest, member: Subscription) -> Any:

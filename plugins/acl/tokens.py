@@ -82,7 +82,7 @@ class CreateTokenCheck(Check):
         answer: Any = refuse(checked.api, checked.version, checked.request, error)
         owner = requester = own(checked) or principal(ANONYMOUS)
         if checked.request.owner_principal_name:
-            owner = TokenPrincipal(checked.request.owner_principal_type, checked.request.owner_principal_name)
+            owner = TokenPrincipal(checked.request.owner_principal_type or "", checked.request.owner_principal_name)
         answer.token_requester_principal_type, answer.token_requester_principal_name = requester
         answer.principal_type, answer.principal_name = owner
         return Reply(answer)

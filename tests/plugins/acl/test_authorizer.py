@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from plugins.acl.client_authorizer import MOST_DECISIONS, MOST_EVENTS, ClientAuthorizer, authorizer_of, size
+from plugins.acl.client_authorizer import MOST_DECISIONS, size
+from plugins.acl.request_authorizer import MOST_EVENTS, RequestAuthorizer, authorizer_of
 from proxy.core.context import Context
 from proxy.protocol.api import METADATA
 from rules import Operation, ResourceType
@@ -17,7 +18,7 @@ Making = Callable[..., Rules]
 READ, TOPIC = Operation.READ, ResourceType.TOPIC
 
 
-def asked(own: Rules, talk: Talk) -> ClientAuthorizer:
+def asked(own: Rules, talk: Talk) -> RequestAuthorizer:
     return authorizer_of(own.acl.authorizer, Context(talk.connection, METADATA, 9, 1))
 
 
@@ -55,7 +56,7 @@ def test_answers_are_kept_but_not_without_end(rules: Making) -> None:
     granted = asked(own, Talk(own.acl))
     for number in range(MOST_DECISIONS + 10):
         assert granted.may(READ, TOPIC, str(number))
-    assert len(granted._known[READ, TOPIC]) == 10
+    assert len(granted.client._known[READ, TOPIC]) == 10
 
 
 def test_answers_are_let_go_where_memory_is_short_and_no_long_name_is_kept(rules: Making) -> None:
@@ -120,8 +121,8 @@ def test_another_authorizer_of_the_same_plugin_takes_over_and_leaves_nothing_of_
     assert not after.may(READ, TOPIC, "t")
     noted = noted_rules(talk.connection)
     assert noted is not None
-    assert noted.place == after.place
-    assert [note for note in talk.connection.notes.values() if note is not noted] == [after]
+    assert noted.place == after.client.place
+    assert [note for note in talk.connection.notes.values() if note is not noted] == [after.client]
 
 
 def test_which_rule_decided_is_known_until_others_decide(rules: Making) -> None:
@@ -143,4 +144,4 @@ def test_what_is_remembered_is_counted_by_its_names(rules: Making) -> None:
     authorizer = asked(own, Talk(own.acl))
     for name in ("a", "b" * 200, "ä" * 100, "b" * 200, "c" * 250):
         authorizer.may(READ, TOPIC, name)
-    assert authorizer.held == sum(size(name) for name in ("a", "b" * 200, "ä" * 100))
+    assert authorizer.client.held == sum(size(name) for name in ("a", "b" * 200, "ä" * 100))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from plugins.acl.checked_request import ApiError, CheckedRequest
-from plugins.acl.client_authorizer import MOST_EVENTS, authorizer_of
+from plugins.acl.request_authorizer import MOST_EVENTS, authorizer_of
 from proxy.core.context import ELEMENT, Context
 from proxy.core.decisions import Forward, Reply
 from proxy.core.topic_names import TopicNames
@@ -62,6 +62,15 @@ def test_groups_are_listed_to_who_may_see_them(rules: Making, version: int, own:
     talk.ask(ListGroupsRequest(), version)
     answer = talk.answer(listed("mine", "theirs"))
     assert [group.group_id for group in answer.groups] == seen
+
+
+@pytest.mark.parametrize("before", ["groups: '*'", "cluster: true"])
+def test_what_a_list_shows_is_decided_by_the_rules_in_force_when_its_answer_comes(rules: Making, before: str) -> None:
+    own = rules(f"acls: [{{allow: User:alice, to: Describe, {before}}}]")
+    talk = Talk(own.acl)
+    talk.ask(ListGroupsRequest(), 4)
+    own.become(OWN)
+    assert [group.group_id for group in talk.answer(listed("mine", "theirs")).groups] == ["mine"]
 
 
 @pytest.mark.parametrize("version", range(3))

@@ -14,8 +14,10 @@ import pytest
 from plugins.acl.checks import Check, ElementCheck, RequestCheck, RequiredFieldsCheck
 from plugins.acl.configs import DescribeConfigsCheck
 from plugins.acl.errors import CLUSTER, ERRORS, GROUP, TOPIC, TRANSACTIONAL_ID
+from plugins.acl.request_authorizer import MOST_EVENTS
 from plugins.acl.subjects import MEANINGS, name_field, naming
 from plugins.acl.table import checks
+from proxy.core.events import Denied
 from proxy.protocol.api import APIS, CREATE_PARTITIONS, DELETE_TOPICS, SYNC_GROUP, Api
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.metadata import MetadataRequest
@@ -286,3 +288,30 @@ def test_a_streams_group_is_not_told_to_whom_may_not_see_a_topic_of_its_topology
     assert told.error_code == (ErrorCode.TOPIC_AUTHORIZATION_FAILED if refused else ErrorCode.NONE)
     assert (told.topology_description is None) is refused
     assert told.group_state == ("" if refused else "Stable")
+
+
+def refused_answer(talk: Talk) -> list[tuple[str, int | None]]:
+    """The broker's answer names a topic that the client may not see; the refusals that the answer gave, with ids."""
+    group = blank(StreamsGroupDescribeResponse.Group)
+    group.group_id, group.group_state = MINE, "Stable"
+    group.topology_description = TopologyDescription(
+        subtopologies=[TopologyDescriptionSubtopology(subtopology_id="0", nodes=[node(THEIRS)])], global_stores=[]
+    )
+    before = len(talk.events)
+    (told,) = talk.answer(StreamsGroupDescribeResponse(throttle_time_ms=0, groups=[group])).groups
+    assert told.error_code == ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    return [(it.name, it.correlation_id) for it in talk.events[before:] if isinstance(it, Denied)]
+
+
+def test_a_refusal_in_an_answer_is_told_also_if_a_later_request_was_refused_very_often(
+    rules: Callable[..., Rules],
+) -> None:
+    talk = Talk(rules(RULES).acl)
+    asked = StreamsGroupDescribeRequest(
+        group_ids=[MINE], include_authorized_operations=False, include_topology_description=True
+    )
+    talk.ask(asked, 1)
+    many = [MetadataRequest.Topic(name=f"shut-{number}") for number in range(MOST_EVENTS + 1)]
+    talk.ask(MetadataRequest(topics=many, allow_auto_topic_creation=False), 9)
+    assert len(talk.denied) == MOST_EVENTS
+    assert refused_answer(talk) == [(THEIRS, 1)]

@@ -154,7 +154,7 @@ def the_handler_of_an_answer_raises(rules: Making, patch: pytest.MonkeyPatch) ->
     talk.ask(ListGroupsRequest(), 2)
     broken(own)
     group = ListGroupsResponse.Group(group_id="theirs", protocol_type="")
-    patch.setattr("plugins.acl.client_authorizer.ClientAuthorizer.hides", explode)
+    patch.setattr("plugins.acl.request_authorizer.RequestAuthorizer.hides", explode)
     return answered(talk, ListGroupsResponse(error_code=0, groups=[group]))
 
 

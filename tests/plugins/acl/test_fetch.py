@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from plugins.acl.fetched import REFUSAL
+from plugins.acl.sessions import AGAIN
 from proxy.core.fetch_session import LAST
 from proxy.core.fetch_sessions import FetchSessions
 from proxy.protocol.errors import ErrorCode
@@ -374,6 +375,25 @@ def test_an_id_that_becomes_known_is_served_in_the_same_session(rules: Making) -
     assert told(talk.answer(records(BY_ID, session=7))) == [("mine", {UNKNOWN}, False)]
     own.acl.names.learn([type("Topic", (), {"name": "mine", "topic_id": topic_id("mine")})])
     talk.ask(fetch(BY_ID, session=(7, 1)), BY_ID)
+    assert asked(talk.to_broker[-1]) == ["mine"]
+    assert told(talk.answer(records(BY_ID, "mine"))) == [("mine", {OK}, True)]
+
+
+def test_the_name_of_an_unknown_id_is_asked_for_again_once_a_second(rules: Making) -> None:
+    known: dict[str, bytes] = {}
+    own = rules(READS.format("mine"))
+    talk = Talk(own.acl, broker=lambda it, v: metadata_of(known, it) if isinstance(it, MetadataRequest) else None)
+    talk.ask(fetch(BY_ID, "mine", session=(0, 0)), BY_ID)
+    talk.answer(records(BY_ID, session=7))
+    talk.ask(fetch(BY_ID, session=(7, 1)), BY_ID)
+    talk.answer(records(BY_ID))
+    known["mine"] = topic_id("mine")
+    questions = len([each for each in talk.to_broker if isinstance(each, MetadataRequest)])
+    talk.ask(fetch(BY_ID, session=(7, 2)), BY_ID)
+    assert told(talk.answer(records(BY_ID))) == [("mine", {UNKNOWN}, False)]
+    assert len([each for each in talk.to_broker if isinstance(each, MetadataRequest)]) == questions
+    own.clock.time += AGAIN
+    talk.ask(fetch(BY_ID, session=(7, 3)), BY_ID)
     assert asked(talk.to_broker[-1]) == ["mine"]
     assert told(talk.answer(records(BY_ID, "mine"))) == [("mine", {OK}, True)]
 

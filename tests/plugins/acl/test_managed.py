@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from plugins.acl import Acl
-from proxy.core.events import AclsChanged, AclsNotChanged
+from proxy.core.events import AclsChanged, AclsNotChanged, Denied
 from proxy.protocol.messages.create_acls import CreateAclsResponse
 from proxy.protocol.messages.delete_acls import DeleteAclsResponse
 from proxy.protocol.messages.describe_acls import DescribeAclsResponse
@@ -218,6 +218,9 @@ def test_whoever_may_not_gets_a_refusal_also_in_shadow(file: Path, shadow: bool,
         (result,) = cast(DeleteAclsResponse, each.ask(delete({"pattern": 3}), version)).filter_results
         assert result.error_code == 31
     assert cast(DescribeAclsResponse, nobody.ask(describe(pattern=3), version)).error_code == 31
+    told = [event for event in nobody.events if isinstance(event, Denied)]
+    assert told
+    assert all(event.enforced for event in told)
     assert file.read_text() == TEXT
     assert described(looker, pattern=3)
     # Alter implies Describe.

@@ -122,6 +122,13 @@ def test_of_many_members_that_say_much_the_oldest_are_forgotten(rules: Making, m
     assert subscribed.members.size == 0
 
 
+def test_members_are_counted_by_the_bytes_that_their_names_take() -> None:
+    check = SubscribedTopicsCheck()
+    for name in ("m" * 1_000, "\N{PARTY POPPER}" * 1_000):
+        check._answered(("g", name), Subscription(), cast(Any, None), Accepted())
+    assert check.members.size > 5_000
+
+
 def test_two_heartbeats_of_one_member_that_are_answered_in_turns_are_counted_once() -> None:
     check, key = SubscribedTopicsCheck(), ("g", "m")
     under_way = [

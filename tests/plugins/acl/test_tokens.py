@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from plugins.acl.tokens import TokenPrincipal, principal
+from proxy.core.events import HandlerFailed
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.create_delegation_token import CreateDelegationTokenRequest, CreateDelegationTokenResponse
 from proxy.protocol.messages.describe_delegation_token import (
@@ -67,6 +68,15 @@ def test_a_token_for_another_needs_a_right(rules: Making, own: str, owner: str |
     if fine:
         answer = talk.answer(made(owner or "alice"))
     assert (answer.error_code, answer.hmac) == ((0, b"secret") if fine else (REFUSED, b""))
+
+
+def test_an_owner_without_a_type_is_refused_as_any_other_user(rules: Making) -> None:
+    talk = Talk(rules("acls: []").acl)
+    request = create("bob")
+    request.owner_principal_type = None
+    answer = talk.ask(request, 3)
+    assert (answer.error_code, answer.principal_type, answer.principal_name) == (REFUSED, "", "bob")
+    assert not [event for event in talk.events if isinstance(event, HandlerFailed)]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plugins.acl.client_authorizer import authorizer_of
+from plugins.acl.request_authorizer import authorizer_of
 from plugins.acl.topics_fast_path import FETCH_TOPICS, LOOKED_AT, NEW, PRODUCE_TOPICS, TopicsFastPath
 from proxy.core.context import Context
 from proxy.protocol.api import FETCH, PRODUCE
