@@ -110,6 +110,7 @@ class SaslTerminated(Plugin):
         if session.number:
             session.begin_again()
         if ctx.version == 0:
+            session.is_bare = True
             ctx.connection.gate.take_tokens(BareTokens(self._authenticator, session))
         return Reply(SaslHandshakeResponse(error_code=ErrorCode.NONE, mechanisms=ours))
 

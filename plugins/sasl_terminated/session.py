@@ -48,6 +48,7 @@ class SaslSession:
         self.exchange: Exchange | None = None
         self.number = 0
         self._renewed = Signal()  # released when the client authenticates again
+        self.is_bare = False  # its tokens have no headers: no request comes before it is authenticated
         self._rests = False  # it began to re-authenticate within the last second
         self._narrow()
         connection.gate.limit(LONGEST_TOKEN)
@@ -70,6 +71,8 @@ class SaslSession:
 
     def check(self, ctx: Context, request: Request) -> Decision:
         """The refusal that the table has for this request of SASL or ApiVersions; None if it may go on."""
+        if self.is_bare:
+            return Disconnect("a request came where a token without a header was due (SaslHandshake v0)")
         comes = COMES[ctx.api.key]
         do = TABLE[self.state][comes]
         if self.state is SaslState.LIMITED and self._rests and do is Do.AGREE:
@@ -106,7 +109,7 @@ class SaslSession:
         self._renewed.release()
         self._renewed = Signal()
         self.state = SaslState.DONE if accepted.lifetime is None else SaslState.LIMITED
-        self.exchange = None
+        self.exchange, self.is_bare = None, False
         self.number += 1
         connection.gate.open()
         if accepted.lifetime is not None:

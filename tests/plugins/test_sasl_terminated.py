@@ -186,6 +186,18 @@ def test_bare_tokens_follow_handshake_v0() -> None:
     )
 
 
+@pytest.mark.parametrize("request_", [authenticate(2), handshake(2), handshake(2, version=0)])
+def test_after_handshake_v0_no_request_passes_for_a_token_even_if_it_came_with_the_handshake(request_: bytes) -> None:
+    """A handshake takes steps, and what came with it waits: it is met as a request, and not as a token."""
+    assert (
+        Playbook(Terminated(), byte_by_byte=False)
+        >> FromClient(handshake(1, version=0) + request_)
+        << ToClient(offered(1, version=0))
+        << PauseClient()
+        << Close("a request came where a token without a header was due (SaslHandshake v0)")
+    )
+
+
 def test_a_bare_token_that_is_wrong_is_answered_by_silence() -> None:
     assert (
         Playbook(Terminated())
