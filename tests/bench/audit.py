@@ -4,6 +4,10 @@
 
 Produce requests of one partition are played through a link, with and without the plugin; then its events are written.
 Clients wait for the relay's share. The writer's share is done in another thread of the same interpreter.
+
+Measured: the writer takes 3 us an event, at 30 bytes on disk: 1 for its line, 1 for the hash of that, 0.5 for zstd; a
+topic as the sink takes 9 us more, in a thread of its own. Beside `acl` the relay takes 1 to 1.3 us to count a Produce
+request and its answer (50 links in turn), 1.6 to 2 to tell it in full, and 60 to read both.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""The cost of the audit journal on top of ACLs: each level, compared with the same proxy without a journal."""
+"""The cost of the audit journal on top of ACLs: each level, compared with the same proxy without a journal.
+
+Measured in turn in one process on a nearly quiet machine, requests a second: `summary` 0.94 and 0.91 (two runs), Fetch
+1.05, 16 KiB 0.96; `full` 0.69 and 0.76, Fetch 0.79. With other intervals for switching threads than 5 ms, at `full`:
+0.98 of that with 20 ms, 0.91 with 1 ms, 0.83 with 0.5 ms, 0.88 with 0.1 ms; at `summary` the difference is noise. The
+writer's thread lets go of the interpreter often enough: there are 35 switches in 1,000 requests at `full`.
+"""
 
 from __future__ import annotations
 
