@@ -6,8 +6,11 @@ Rules:
 * A token of ours is renewed after four fifths of its lifetime, at least a second later. If that fails, it is retried
   with growing pauses.
 * The trusted authorities are read at each fetch, so that a changed file counts from the next one on.
-* An answer that is larger than a file of keys may be, or does not end in time, is not read further. It is asked for
-  uncompressed, and read as it came: a few bytes can become very many.
+* An answer that is larger than a file of keys may be, or does not end in time, is not read further. The time is for all
+  of it: to connect, TLS, the headers and the body. It is asked for uncompressed, and read as it came: a few bytes can
+  become very many.
+* It is read by a trio of its own, in a thread. One deadline then bounds everything, and an answer of many small parts,
+  which are parsed one after the other, keeps no connection waiting.
 * Requests to a token endpoint and its responses are never logged. Neither are parts of a URL that may be secret.
 """
 
@@ -15,7 +18,6 @@ from __future__ import annotations
 
 import json
 import ssl
-import time
 from functools import partial
 from math import inf
 from typing import Any
@@ -38,9 +40,8 @@ log = structlog.get_logger()
 EVERY = 3600.0
 SOONEST = 10.0
 RENEW_AT = 0.8
-PATIENCE = 10.0  # seconds to connect, and for each part of an answer
 PLAIN = {"Accept-Encoding": "identity"}
-WHOLE = 10.0  # seconds for a whole answer
+WHOLE = 10.0  # seconds for a whole answer, from the beginning of the connection
 FIRST_RETRY, LAST_RETRY = 1.0, 60.0
 DEFAULT_LIFETIME = 300.0  # seconds, for a token whose endpoint gives no lifetime
 
@@ -49,26 +50,32 @@ class AnswerError(Exception):
     """The answer is too large, or does not end in time."""
 
 
-def _answer(elsewhere: Elsewhere, method: str, url: str, **more: Any) -> bytes:
-    """The body of the answer. Raises AnswerError, and httpx's errors. It is called in a thread."""
+async def _answer(verify: ssl.SSLContext, method: str, url: str, **more: Any) -> bytes:
+    """The body of the answer. Raises AnswerError, and httpx's errors."""
     said = bytearray()
-    with (
-        httpx.Client(timeout=PATIENCE, verify=trusting(elsewhere), headers=PLAIN) as client,
-        client.stream(method, url, **more) as response,
-    ):
-        response.raise_for_status()
-        until = time.monotonic() + WHOLE
-        for part in response.iter_raw():
-            said += part
-            if len(said) > LARGEST:
-                raise AnswerError(f"the answer is larger than {LARGEST >> 10:,} KiB")
-            if time.monotonic() > until:
-                raise AnswerError(f"no whole answer within {WHOLE:g} s")
+    with trio.move_on_after(WHOLE) as reading:
+        async with (
+            httpx.AsyncClient(timeout=None, verify=verify, headers=PLAIN) as client,
+            client.stream(method, url, **more) as response,
+        ):
+            response.raise_for_status()
+            async for part in response.aiter_raw():
+                said += part
+                if len(said) > LARGEST:
+                    reading.cancel()  # the next read ends it: to leave the loop here would leave httpx's iterators open
+    if len(said) > LARGEST:
+        raise AnswerError(f"the answer is larger than {LARGEST >> 10:,} KiB")
+    if reading.cancelled_caught:
+        raise AnswerError(f"no whole answer within {WHOLE:g} s")
     return bytes(said)
 
 
+def _answer_here(elsewhere: Elsewhere, method: str, url: str, **more: Any) -> bytes:
+    return trio.run(partial(_answer, trusting(elsewhere), method, url, **more))
+
+
 async def _fetched(elsewhere: Elsewhere, method: str, url: str, **more: Any) -> bytes:
-    return await trio.to_thread.run_sync(partial(_answer, elsewhere, method, url, **more), abandon_on_cancel=True)
+    return await trio.to_thread.run_sync(partial(_answer_here, elsewhere, method, url, **more), abandon_on_cancel=True)
 
 
 def _place(url: str) -> str:
