@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import ipaddress
+import ssl
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -90,6 +91,13 @@ class Authority:
         file.write_bytes(data)
         file.chmod(0o600)
         return file
+
+
+def spoil(file: Path, before: bytes, after: bytes) -> None:
+    """Put other bytes into the certificate of a PEM file. It can still be told to be one."""
+    written = ssl.PEM_cert_to_DER_cert(file.read_text())
+    assert before in written
+    file.write_text(ssl.DER_cert_to_PEM_cert(written.replace(before, after)))
 
 
 def _general(host: str) -> x509.GeneralName:

@@ -1,4 +1,4 @@
-"""Certificates, keys and authorities: the contents of the files of `tls:`, and checks of them.
+"""Certificates, keys and authorities: the contents of the files of `tls:`.
 
 Rules:
 * Each file is read once. The bytes that were checked are the bytes that are used, even if the file changes meanwhile.
@@ -10,22 +10,17 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 from cryptography import x509
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
-    NoEncryption,
-    PrivateFormat,
-    PublicFormat,
     load_pem_private_key,
     pkcs12,
 )
-from cryptography.x509.oid import NameOID
 
+from proxy.config.certified import CertifiedKey, certified
 from proxy.config.sasl import Elsewhere
 from proxy.config.tls import Pair, Trusting, UnusableError
 from proxy.text.regular import open_regular
@@ -36,20 +31,6 @@ JKS = (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce")  # Java's own stores, JKS and J
 DER = b"\x30"
 PEM = b"-----BEGIN "
 CERTIFICATE = PEM + b"CERTIFICATE-----"
-
-
-@dataclass(frozen=True)
-class CertifiedKey:
-    """A certificate with its key. `pem` is the form that TLS libraries read, `names` are the hosts it is valid for."""
-
-    pem: bytes = field(repr=False)
-    names: tuple[str, ...]
-    not_after: datetime
-
-    def covers(self, host: str) -> bool:
-        """Is it valid for this host?"""
-        host = host.lower()
-        return any(name == host or (name[:2] == "*." and host.partition(".")[2] == name[2:]) for name in self.names)
 
 
 def identity(pair: Pair) -> CertifiedKey | None:
@@ -63,7 +44,7 @@ def identity(pair: Pair) -> CertifiedKey | None:
     chain = _certificates(text, pair.certificate, "certificate")
     option = "certificate" if pair.key is None else "key"
     path = pair.key or pair.certificate
-    return _identity(chain, _key(content(path, option), path, option, pair.key_password), option, pair.certificate)
+    return certified(chain, _key(content(path, option), path, option, pair.key_password), option, pair.certificate)
 
 
 def trusted(tls: Trusting | Elsewhere) -> str | None:
@@ -119,7 +100,7 @@ def _certificates(data: bytes, path: str, option: str) -> list[x509.Certificate]
         )
     try:
         return x509.load_pem_x509_certificates(data)
-    except ValueError:
+    except (ValueError, x509.InvalidVersion):
         raise UnusableError(option, f'a certificate in "{path}" is damaged', "write the file anew") from None
 
 
@@ -151,13 +132,13 @@ def _from_store(pair: Pair, path: str) -> CertifiedKey:
     data = content(path, "keystore")
     if data.startswith(PEM):  # Kafka's ssl.keystore.type=PEM
         chain = _certificates(data, path, "keystore")
-        return _identity(chain, _key(data, path, "keystore", pair.keystore_password), "keystore", path)
+        return certified(chain, _key(data, path, "keystore", pair.keystore_password), "keystore", path)
     _refuse_stores(data, path, "keystore", "keystore")
     store = _store(data, path, "keystore", pair.keystore_password)
     if store.key is None or store.cert is None:
         raise UnusableError("keystore", f'no private key is in "{path}"', "give a store with a certificate and its key")
     chain = [store.cert.certificate, *(each.certificate for each in store.additional_certs)]
-    return _identity(chain, store.key, "keystore", path)
+    return certified(chain, store.key, "keystore", path)
 
 
 def _store(data: bytes, path: str, option: str, password: str | None) -> pkcs12.PKCS12KeyAndCertificates:
@@ -168,32 +149,7 @@ def _store(data: bytes, path: str, option: str, password: str | None) -> pkcs12.
             fact = f'"{option}_password" does not open "{path}"'
             raise UnusableError(f"{option}_password", fact, "give the password of the store") from None
         raise UnusableError(option, f'"{path}" is no PKCS#12 store', "give a PKCS#12 store or a PEM file") from None
+    except x509.InvalidVersion:
+        raise UnusableError(option, f'a certificate in "{path}" is damaged', "write the file anew") from None
     except UnsupportedAlgorithm:
         raise UnusableError(option, f'"{path}" is encrypted in an unknown way', "convert it with keytool") from None
-
-
-def _identity(chain: list[x509.Certificate], key: PrivateKeyTypes, option: str, path: str) -> CertifiedKey:
-    own = chain[0]
-    public = (Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
-    if own.public_key().public_bytes(*public) != key.public_key().public_bytes(*public):
-        way_out = "give the key with which it was requested; the certificate itself must come first in its file"
-        raise UnusableError(option, f'the key does not fit the certificate in "{path}"', way_out)
-    now = datetime.now(UTC)
-    if now > own.not_valid_after_utc:
-        fact = f'the certificate in "{path}" expired on {own.not_valid_after_utc:%Y-%m-%d}'
-        raise UnusableError("keystore" if option == "keystore" else "certificate", fact, "renew it")
-    if now < own.not_valid_before_utc:
-        fact = f'the certificate in "{path}" is not valid before {own.not_valid_before_utc:%Y-%m-%d %H:%M} UTC'
-        raise UnusableError("keystore" if option == "keystore" else "certificate", fact, "check the machine's clock")
-    written = b"".join(each.public_bytes(Encoding.PEM) for each in chain)
-    secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    return CertifiedKey(written + secret, _names(own), own.not_valid_after_utc)
-
-
-def _names(certificate: x509.Certificate) -> tuple[str, ...]:
-    try:
-        found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-        return tuple(name.lower() for name in found.get_values_for_type(x509.DNSName))
-    except x509.ExtensionNotFound:
-        common = certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
-        return tuple(str(each.value).lower() for each in common)

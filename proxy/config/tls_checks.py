@@ -8,7 +8,8 @@ Rules:
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from proxy.config.certificates import CertifiedKey, exposed, identity, trusted
+from proxy.config.certificates import exposed, identity, trusted
+from proxy.config.certified import CertifiedKey
 from proxy.config.model import Config
 from proxy.config.tls import ID, ListenerTls, Pair, Trusting, UnusableError
 from proxy.text.places import KeyPath

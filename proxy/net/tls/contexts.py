@@ -14,7 +14,8 @@ import re
 import ssl
 from collections.abc import Callable
 
-from proxy.config.certificates import CertifiedKey, identity, trusted
+from proxy.config.certificates import identity, trusted
+from proxy.config.certified import CertifiedKey
 from proxy.config.sasl import Elsewhere
 from proxy.config.tls import ClusterTls, ListenerTls, Pair, Trusting, UnusableError
 

@@ -7,17 +7,10 @@ from pathlib import Path
 import pytest
 
 from proxy.config.certificates import identity, trusted
-from proxy.config.tls import Pair, Trusting
-from tests.certificates import Authority
+from proxy.config.tls import Pair, Trusting, UnusableError
+from tests.certificates import Authority, spoil
 
-
-def test_a_certificate_covers_its_names_and_one_level_of_a_wildcard(tmp_path: Path) -> None:
-    certificate, key = Authority(tmp_path).issue("a", "kafka.example.com", "*.b.example.com")
-    shown = identity(Pair(certificate=str(certificate), key=str(key)))
-    assert shown is not None
-    covered = ["kafka.example.com", "KAFKA.example.com", "x.b.example.com"]
-    assert [shown.covers(host) for host in (*covered, "b.example.com", "x.y.b.example.com")] == [True] * 3 + [False] * 2
-    assert "PRIVATE" not in repr(shown)
+VERSION = b"\xa0\x03\x02\x01\x02", b"\xa0\x03\x02\x01\x0f"  # of a certificate, in DER
 
 
 def test_a_store_of_trust_is_read_as_a_pem_file_is(tmp_path: Path) -> None:
@@ -34,3 +27,21 @@ def test_a_key_may_stand_in_the_file_of_its_certificate(tmp_path: Path, together
     shown = identity(Pair.model_validate({together: str(certificate)}))
     assert shown is not None
     assert shown.names == ("host",)
+
+
+def test_a_damaged_certificate_is_told_and_its_file_named(tmp_path: Path) -> None:
+    certificate, key = Authority(tmp_path).issue("a", "host")
+    spoil(certificate, *VERSION)
+    with pytest.raises(UnusableError) as caught:
+        identity(Pair(certificate=str(certificate), key=str(key)))
+    assert caught.value.option == "certificate"
+    assert str(caught.value) == f'a certificate in "{certificate}" is damaged; write the file anew'
+
+
+def test_a_damaged_authority_is_told_and_its_file_named(tmp_path: Path) -> None:
+    file = Authority(tmp_path).file
+    spoil(file, *VERSION)
+    with pytest.raises(UnusableError) as caught:
+        trusted(Trusting(ca=str(file)))
+    assert caught.value.option == "ca"
+    assert str(caught.value) == f'a certificate in "{file}" is damaged; write the file anew'
