@@ -5,6 +5,8 @@ Rules:
   cannot change while the proxy runs. Either it is refused with all its problems, each a line, and nothing changes. Or
   all workers take it.
 * Reloads come one after the other. Signals during one reload cause one more.
+* Without descriptors nothing can be read, which is no fault of the file. That is a line, and the reload is tried again
+  until there are some.
 * A SIGHUP during the start is handled as soon as possible. Once the proxy is ending, none is handled.
 """
 
@@ -24,8 +26,12 @@ from proxy.net.bind import BindError, claim
 from proxy.net.process import Serving, StartError
 from proxy.net.tasks import Tasks
 from proxy.text.problems import Finding
+from proxy.text.scarce import is_scarce, why_scarce
 
 log = structlog.get_logger()
+
+AGAIN = 1.0  # seconds until a reload is tried again for which there were no descriptors
+STILL = "the one that was read before"
 
 Also = Callable[[Config], Iterable[Finding]]  # finds further problems
 Examine = Callable[[Also], tuple[Config | None, list[Problem]]]
@@ -41,7 +47,19 @@ async def obey(
         task_status.started()
         async for _ in signals:
             with tasks.contained("reloading the configuration"):
-                await reload(examine, serving)
+                await _reload_when_possible(examine, serving, tasks)
+
+
+async def _reload_when_possible(examine: Examine, serving: Serving, tasks: Tasks) -> None:
+    while True:
+        try:
+            return await reload(examine, serving)
+        except OSError as error:
+            if not is_scarce(error):
+                raise
+            facts = {"why": why_scarce(error), "still": STILL, "again": f"in {AGAIN:g} s"}
+            tasks.complaints.tell(log.error, "configuration not reloaded", **facts)
+        await trio.sleep(AGAIN)
 
 
 async def reload(examine: Examine, serving: Serving) -> None:
@@ -58,7 +76,7 @@ async def reload(examine: Examine, serving: Serving) -> None:
     for reason in refused:
         log.error("configuration refused", what=reason)
     if refused or config is None:
-        log.error("configuration not reloaded", problems=len(refused), still="the one that was read before")
+        log.error("configuration not reloaded", problems=len(refused), still=STILL)
         return
     for problem in problems:
         log.warning("mind the configuration", what=str(problem))

@@ -3,6 +3,7 @@
 Rules:
 * One task checks all of them, five times a second, in a thread. A changed file is in force at once, also on open
   connections. Certificates alone are only for new connections.
+* A file that cannot be read because descriptors ran out is a line too, and is read as soon as there are some.
 * A broken new file is a line in the log, and the previous content stays in force. A file that cannot be checked does
   not affect the others.
 """
@@ -19,11 +20,14 @@ from proxy.net.complaints import Complaints
 from proxy.net.machine import give_back
 from proxy.net.tasks import Tasks
 from proxy.text.problems import Reload
+from proxy.text.scarce import is_scarce, why_scarce
 from proxy.text.watched import WatchedFile
 
 log = structlog.get_logger()
 
 EVERY = 0.2  # seconds between two checks: a change is in force within a second, on a busy machine too
+
+STILL = "what was read before"
 
 OPERATORS = frozenset({"credentials", "certificates"})  # only operators change these; rules may change often
 
@@ -54,9 +58,12 @@ async def look(watched: Sequence[Watched], tasks: Tasks) -> bool:
     looked = await trio.to_thread.run_sync(_look_at, [file for _, file in watched])
     for (what, _), found in zip(watched, looked, strict=True):
         with tasks.contained(f"reading {what}"):
-            if isinstance(found, Exception):
+            if isinstance(found, OSError) and is_scarce(found):
+                facts = {"why": why_scarce(found), "still": STILL, "again": f"in {EVERY:g} s"}
+                tasks.complaints.tell(log.error, f"{what} not read yet", **facts)
+            elif isinstance(found, Exception):
                 raise found
-            if found is not None:
+            elif found is not None:
                 _tell(what, found, tasks.complaints)
     return any(isinstance(found, Reload) and found.taken for found in looked)
 
@@ -84,4 +91,4 @@ def _tell(what: str, reload: Reload, complaints: Complaints) -> None:
         else:
             complaints.tell(log.info, f"{what} reloaded", reload.file, trio.current_time(), **facts)
     else:
-        log.error(f"{what} not reloaded", why="\n".join(reload.said), still="what was read before")
+        log.error(f"{what} not reloaded", why="\n".join(reload.said), still=STILL)

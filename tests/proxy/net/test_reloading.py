@@ -17,13 +17,15 @@ import trio
 import trio.testing
 from structlog.testing import capture_logs
 
-from proxy.config import load
+from proxy.config import Config, Problem, load
 from proxy.config.load import examine
+from proxy.net import reloading
 from proxy.net.complaints import Complaints
 from proxy.net.gateway import Gateway
-from proxy.net.reloading import obey, reload
+from proxy.net.reloading import Also, Examine, obey, reload
 from proxy.net.tasks import Tasks
 from proxy.telemetry.counters import NetworkCounters
+from tests.proxy.net.exhausted import exhausted
 from tests.proxy.net.scripted import LOOPBACK, PATIENCE, Broker, connected, serving
 from tests.real.ports import free_block
 
@@ -151,13 +153,13 @@ def hang_up() -> None:
 
 
 @asynccontextmanager
-async def obeying(setup: Setup, gateway: Gateway) -> AsyncIterator[None]:
+async def obeying(setup: Setup, gateway: Gateway, examined: Examine | None = None) -> AsyncIterator[None]:
     mask, handler = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP}), signal.getsignal(signal.SIGHUP)
     try:
         async with trio.open_nursery() as nursery:
             tasks = Tasks(NetworkCounters(), Complaints())
             hang_up()  # before anybody could obey it
-            await nursery.start(obey, partial(examine, setup.file), gateway, tasks)
+            await nursery.start(obey, examined or partial(examine, setup.file), gateway, tasks)
             yield
             nursery.cancel_scope.cancel()
     finally:
@@ -195,3 +197,31 @@ async def test_signals_are_obeyed_one_after_the_other(setup: Setup) -> None:
                 while gateway.config.limits.idle != 19 * 60:
                     await trio.sleep(0.01)
     assert not [line for line in logs if line["log_level"] == "error"]
+
+
+async def test_a_reload_for_which_there_are_no_descriptors_is_told_once_and_made_when_there_are(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reloading, "AGAIN", 0.01)
+    tried = 0
+
+    def examined(also: Also) -> tuple[Config | None, list[Problem]]:
+        nonlocal tried
+        tried += 1
+        return examine(setup.file, also)
+
+    with capture_logs() as logs:
+        async with serving(load(setup.file)) as gateway, obeying(setup, gateway, examined):
+            await until(logs, 1)
+            setup.write("limits: {idle: 5m}")
+            with exhausted():
+                hang_up()
+                with trio.fail_after(PATIENCE):
+                    while tried < 4:
+                        await trio.sleep(0.01)
+                assert gateway.config.limits.idle != 300
+            await until(logs, 2)
+            assert gateway.config.limits.idle == 300
+    (line,) = (line for line in logs if line["log_level"] == "error")
+    assert line["event"] == "configuration not reloaded"
+    assert line["why"] == "too many open files; raise the limit of open files (ulimit -n)"

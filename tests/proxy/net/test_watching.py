@@ -1,5 +1,6 @@
 """A worker follows changes of its files."""
 
+import errno
 from pathlib import Path
 
 import trio
@@ -33,7 +34,14 @@ class Unreadable(Changing):
     """Cannot be looked at."""
 
     def look(self) -> Reload | None:
-        raise OSError(24, "Too many open files")
+        raise RuntimeError("a bug")
+
+
+class WithoutDescriptors(Changing):
+    """Cannot be read now."""
+
+    def look(self) -> Reload | None:
+        raise OSError(errno.EMFILE, "Too many open files")
 
 
 async def told(tasks: Tasks, last: Changing, *others: Changing) -> list[dict[str, object]]:
@@ -77,6 +85,18 @@ async def test_a_file_that_cannot_be_looked_at_keeps_no_other_from_it(tmp_path: 
     lines = await told(Tasks(counters, Complaints()), readable, Unreadable(tmp_path / "b.yaml"))
     assert [line["event"] for line in lines] == ["a task failed", "tables reloaded"]
     assert counters.failed_tasks >= 2
+
+
+async def test_a_file_for_which_there_are_no_descriptors_is_told_once_and_is_no_bug(tmp_path: Path) -> None:
+    counters = NetworkCounters()
+    tasks, file = Tasks(counters, Complaints()), WithoutDescriptors(tmp_path / "a.yaml")
+    with capture_logs() as lines:
+        for _ in range(20):
+            assert not await look([("rules", file)], tasks)
+    (line,) = lines
+    assert line["event"] == "rules not read yet"
+    assert line["why"] == "too many open files; raise the limit of open files (ulimit -n)"
+    assert counters.failed_tasks == 0
 
 
 async def test_every_change_of_certificates_is_told_and_not_every_one_of_what_clients_may_change(
