@@ -2,7 +2,7 @@
 
 Rules:
 * Problems that would keep every worker from starting are found here, once: the port of the admin side is in use, or
-  those of all listeners, or there are too few open files. If some listeners have their ports, these are served
+  those of all listeners, or descriptors run out. If some listeners have their ports, these are served
   (`claiming.py`).
 * The admin side runs here in either case: there is one port, and it speaks for all workers. If it fails, the rest goes
   on without it until it is started again.
@@ -24,13 +24,14 @@ from proxy.net.claiming import claim_later, unclaimed
 from proxy.net.complaints import Complaints
 from proxy.net.gateway import Gateway
 from proxy.net.machine import allow_open_files
-from proxy.net.process import CANNOT_START, CUT, Serving, StartError, cannot_start, serve
+from proxy.net.process import CANNOT_START, CUT, Serving, StartError, cannot_start, leaves, serve
 from proxy.net.reloading import Examine, obey
 from proxy.net.settling import Settling
 from proxy.net.tasks import Tasks
 from proxy.net.workers import Workers
 from proxy.telemetry.counters import AdminCounters, NetworkCounters
 from proxy.telemetry.report import Report
+from proxy.text.scarce import is_scarce, why_scarce
 
 log = structlog.get_logger()
 
@@ -55,7 +56,13 @@ def run(config: Config, log_form: str = "auto", *, verbose: bool = False, examin
         log.error("no port to begin at", listener=name, why=str(why), meanwhile="the other listeners are served")
     allow_open_files(config.limits)
     settings = Settings(config, 0, log_form, verbose, taken=frozenset(refused))
-    code = trio.run(_run, config, settings, admin, examine)
+    try:
+        code = trio.run(_run, config, settings, admin, examine)
+    except* OSError as group:  # it cannot start: once it serves, tasks contain such errors
+        scarce = [error for error in leaves(group) if isinstance(error, OSError) and is_scarce(error)]
+        if len(scarce) < len(list(leaves(group))):
+            raise
+        code = cannot_start(StartError(why_scarce(scarce[0])))
     return CUT if code == CANNOT_START else code
 
 

@@ -199,6 +199,15 @@ def test_all_that_keeps_it_from_starting_is_said_at_once(run: Run) -> None:
     assert ways_out == ["listeners.clients.bind", "listeners.other.bind", "admin.bind"]
 
 
+@pytest.mark.parametrize("files", [7, 8])  # there are none for trio, or none for the reactor
+def test_without_descriptors_it_does_not_start_and_says_why_in_one_line(run: Run, files: int) -> None:
+    proxy = run(files=files)
+    assert proxy.wait(LONG) == 1
+    (said,) = proxy.output().splitlines()
+    assert json.loads(said)["event"] == "cannot start"
+    assert json.loads(said)["why"] == "too many open files; raise the limit of open files (ulimit -n)"
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_taken_port_of_a_broker_is_said_and_the_others_are_served(run: Run, workers: int) -> None:
     port = free_block(5, LOOPBACK)
