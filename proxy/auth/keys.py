@@ -6,13 +6,14 @@ import json
 import warnings
 
 from joserfc.errors import JoseError, SecurityWarning
-from joserfc.jwk import KeySet
+from joserfc.jwk import KeySet, RSAKey
 
 from proxy.text.problems import BadFileError, Problem
 from proxy.text.regular import open_regular
 from proxy.text.scarce import is_scarce
 
 LARGEST = 1 << 20
+MOST_RSA = 16_384  # bits: OpenSSL verifies with no larger key
 
 warnings.filterwarnings("ignore", category=SecurityWarning)  # about short keys, which `tokens.py` refuses itself
 
@@ -25,6 +26,9 @@ def keys_in(text: str) -> KeySet:
         raise ValueError("this is no set of keys (JWKS)") from None
     if any(key.key_type == "oct" for key in keys.keys):
         raise ValueError("a shared secret is among the keys (JWKS); it would let everybody who reads it issue tokens")
+    bits = max((key.public_key.key_size for key in keys.keys if isinstance(key, RSAKey)), default=0)
+    if bits > MOST_RSA:
+        raise ValueError(f"an RSA key of {bits:,} bits is among the keys (JWKS); the most is {MOST_RSA:,}")
     return keys
 
 
