@@ -55,7 +55,6 @@ class Dropped:
     """A slot's mark: the broker's answer goes to nobody."""
 
     sees_response = True
-    may_wait = False
 
 
 OURS, DROPPED = None, Dropped()
@@ -94,11 +93,6 @@ class InFlight:
         self.slots.clear()
         self._noted.clear()
         self.ours = self.kept = 0
-
-    @property
-    def may_wait(self) -> bool:
-        """Is the broker busy with a request that it answers as late as the client likes, or will it be?"""
-        return any(chain is not None and chain.may_wait for _, chain, _ in self.slots)
 
     @property
     def held(self) -> int:

@@ -40,11 +40,6 @@ class SentAs:
 
     sees_response: ClassVar[bool] = True  # `Responses` looks at this of every slot
 
-    @property
-    def may_wait(self) -> bool:
-        """May the broker answer as late as the client likes?"""
-        return self.chain.may_wait
-
 
 def request_in(version: int, message: Message, wanted: Wanted, most: int) -> Sliced[list[Buffer]]:
     """The frame of this request, of at most `most` elements, in another version. Raises ProtocolError."""

@@ -55,8 +55,7 @@ def checked(name: str, title: str, figure: str = "requests_per_s", **options: st
 
 
 def fetched(name: str, title: str, topics: int = 1, mixed: int = 0) -> Workload:
-    """Consumers have one fetch under way on a connection."""
-    return checked(name, title, api="fetch", size=KIB, topics=topics, mixed=mixed, connections=50, inflight=1)
+    return checked(name, title, api="fetch", size=KIB, topics=topics, mixed=mixed)
 
 
 ACL_WORKLOADS = (
