@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -43,15 +45,23 @@ option.
 @click.option("-v", "--verbose", is_flag=True, help="Log every connection too, up to 100 lines a second.")
 def command(file: str, form: Format, verbose: bool) -> None:
     """Stand between clients and brokers, as the configuration FILE says."""
-    # A SIGHUP is held back until the proxy can handle it.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
-    if sys.argv[1:2] == ["run"]:  # this process is only the command, so it may execute itself again
-        use_malloc()
-        tune_malloc()
-    try:
+    with _signals_at_start():
+        if sys.argv[1:2] == ["run"]:  # this process is only the command, so it may execute itself again
+            use_malloc()
+            tune_malloc()
         sys.exit(_run(file, form, verbose=verbose))
+
+
+@contextmanager
+def _signals_at_start() -> Iterator[None]:
+    """Until the proxy handles signals, a SIGHUP is held back, and Ctrl-C ends the process without a traceback."""
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
 
 
 def _run(file: str, form: Format, *, verbose: bool) -> int:

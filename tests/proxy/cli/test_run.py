@@ -1,10 +1,25 @@
 """`doorkeeper run`, up to where the network begins."""
 
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 from click.testing import CliRunner
 
 from proxy.cli import main
+
+INTERRUPTED = """
+import importlib.abc, os, signal, sys
+
+class Interrupt(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "structlog":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupt())
+"""
 
 
 def test_a_bad_file_is_told_in_full_and_nothing_starts(tmp_path: Path) -> None:
@@ -33,3 +48,12 @@ def test_a_bad_file_of_rules_is_told_and_nothing_starts(tmp_path: Path) -> None:
 
 def test_without_a_file_it_is_a_usage_error() -> None:
     assert CliRunner().invoke(main, ["run"]).exit_code == 2
+
+
+def test_ctrl_c_while_it_starts_ends_it_without_a_word(tmp_path: Path) -> None:
+    """Python runs `sitecustomize` as it starts: here it presses Ctrl-C when the first large library is imported."""
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPTED)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(tmp_path), *sys.path))}
+    command = [sys.executable, "-m", "proxy", "run", str(tmp_path / "gateway.yaml")]
+    ended = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGINT, b"", b"")

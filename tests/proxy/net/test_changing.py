@@ -318,7 +318,7 @@ async def test_limits_hold_on_connections_that_are_open(broker: Broker) -> None:
 async def test_time_limits_hold_on_connections_that_are_open(broker: Broker) -> None:
     config = configuration(broker.endpoint)
     async with serving(config) as gateway, beating(config) as client:
-        await gateway.apply(having(config, limits={"idle": "50ms"}))
+        await gateway.apply(having(config, limits={"idle": "100ms"}))
         assert await client.is_closed()
     assert gateway.counters.idle == 1
 
