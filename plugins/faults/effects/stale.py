@@ -33,7 +33,7 @@ class StaleMetadata(AnswerEffect):
 
     def remember(self, target: Target) -> None:
         memory, answer = target.memory, target.message
-        for topic in turns(_shown(target)):
+        for topic in _shown(target):
             key = _key(target, topic)
             size = max(len(topic.partitions), 1) + len(topic.name or "") // (LONGEST_TOPIC + 1)
             if key not in memory and memory.get(KEPT, 0) + size <= MOST:
@@ -47,7 +47,7 @@ class StaleMetadata(AnswerEffect):
 
     def apply(self, target: Target, firing: Firing) -> Decision:
         # Copies, so that other faults on this answer do not change the memory.
-        older = {id(topic): deepcopy(before) for topic, before in turns(self._older(target))}
+        older = {id(topic): deepcopy(before) for topic, before in self._older(target)}
         brokers = self._older_brokers(target)
         target.message.topics = [older.get(id(it), it) for it in target.message.topics]
         if brokers is not None:
@@ -69,9 +69,11 @@ class StaleMetadata(AnswerEffect):
         return before if before is not None and before != target.message.brokers else None
 
 
-def _shown(target: Target) -> list[Any]:
+def _shown(target: Target) -> Iterator[Any]:
     """The topics that this client may see: all clients share the memory."""
-    return [it for it in target.structs("topic") if it.error_code != ErrorCode.TOPIC_AUTHORIZATION_FAILED]
+    for topic in turns(target.structs("topic")):
+        if topic.error_code != ErrorCode.TOPIC_AUTHORIZATION_FAILED:
+            yield topic
 
 
 def _key(target: Target, topic: Any) -> tuple[object, ...]:
