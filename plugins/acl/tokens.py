@@ -60,17 +60,23 @@ def is_anybody(checked: CheckedRequest) -> bool:
     return connection.taken_for is not None and connection.principal is None
 
 
+def _owner(checked: CheckedRequest) -> TokenPrincipal | None:
+    """The owner that a CreateDelegationToken names; None: it names none. A type may be missing."""
+    request = checked.request
+    if not request.owner_principal_name:
+        return None
+    return TokenPrincipal(request.owner_principal_type or "", request.owner_principal_name)
+
+
 class CreateTokenCheck(Check):
     """CreateDelegationToken."""
 
     answers = True
 
     def apply(self, checked: CheckedRequest) -> Any:
-        request = checked.request
         if is_anybody(checked):
             return self._refuse(checked, NOT_ALLOWED)
-        named = TokenPrincipal(request.owner_principal_type, request.owner_principal_name)
-        owner = named if request.owner_principal_name else taken_for(checked)
+        owner = _owner(checked) or taken_for(checked)
         unknown = owner is None and not checked.authorizer.is_shadow
         if unknown or (owner is not None and self.refuses(checked, owner)):
             return self._refuse(checked, REFUSED)
@@ -80,11 +86,9 @@ class CreateTokenCheck(Check):
     def _refuse(self, checked: CheckedRequest, error: ErrorCode) -> Reply:
         """Refuse with an answer that names the owner and the requester."""
         answer: Any = refuse(checked.api, checked.version, checked.request, error)
-        owner = requester = own(checked) or principal(ANONYMOUS)
-        if checked.request.owner_principal_name:
-            owner = TokenPrincipal(checked.request.owner_principal_type or "", checked.request.owner_principal_name)
+        requester = own(checked) or principal(ANONYMOUS)
         answer.token_requester_principal_type, answer.token_requester_principal_name = requester
-        answer.principal_type, answer.principal_name = owner
+        answer.principal_type, answer.principal_name = _owner(checked) or requester
         return Reply(answer)
 
     def refuses(self, checked: CheckedRequest, owner: TokenPrincipal) -> bool:
