@@ -3,7 +3,9 @@
 It keeps all frames and reads their heads: the API, the correlation id, the connection, and whether a response came.
 Kafka's own classes read the rest (`tests/real/outcomes.py`). The relay's source port is the client's port in the
 journal, so each event can be compared with one entry. Ports are reused, also at the same time towards another port of
-the proxy. So a connection of the journal belongs to the page with its port that differs from it in the fewest requests.
+the proxy. So a connection of the journal belongs to a page with its port that has all its requests, or most of them. Of
+several it belongs to the one with the fewest others: the proxy may never have read those. The connections with the most
+requests choose first.
 """
 
 from __future__ import annotations
@@ -174,11 +176,13 @@ def compare(pages: Mapping[int, Sequence[LedgerPage]], events: Iterable[Event], 
     came = Comparison(Counter(), [], Counter(), [], [])
     left = {port: list(there) for port, there in pages.items()}
     asked = {page: page.asked_for(port) for port, there in pages.items() for page in there}
-    for (port, *_), told in connections.items():
+    most_first = sorted(connections.items(), key=lambda it: -sum(map(len, it[1].values())))
+    for (port, *_), told in most_first:
         numbers = Counter({done: len(events) for done, events in told.items()})
-        # The page with the fewest differences, counting requests of either side alone.
         page = min(
-            left.get(port, ()), key=lambda it: (asked[it] - numbers + (numbers - asked[it])).total(), default=None
+            left.get(port, ()),
+            key=lambda it: ((numbers - asked[it]).total(), (asked[it] - numbers).total()),
+            default=None,
         )
         if page is not None:
             left[port].remove(page)

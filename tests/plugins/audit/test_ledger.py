@@ -149,3 +149,20 @@ def test_frames_are_found_however_a_stream_is_cut() -> None:
             reader.read(stream[start : start + step])
         assert begun == [frame[:12] for frame in frames]
         assert ended == frames
+
+
+def test_requests_that_the_proxy_never_read_do_not_make_a_page_another_connections() -> None:
+    told = [1], [1, 2], [22, 23, 24, 25, 26, 27, 28, 29]
+    sent = list(range(1, 40, 2)), *told[1:]  # the proxy ended the first connection after its first request
+    pages = [
+        LedgerPage([Entry(0, 9, number, number in numbers) for number in each])
+        for each, numbers in zip(sent, told, strict=True)
+    ]
+    events = [
+        TOLD | {"connection": index, "correlation_id": number}
+        for index, numbers in enumerate(told)
+        for number in numbers
+    ]
+    came = compare({7: pages}, events, KEYS)
+    assert (came.both.total(), came.only_journal, came.other_outcome) == (11, {}, [])
+    assert [entry.number for entry in came.only_ledger] == sent[0][1:]
