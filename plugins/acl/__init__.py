@@ -7,6 +7,8 @@ Rules:
   table is refused. So is a request that cannot be decoded, resolved or decided.
 * Elements that are refused are taken out of the request, and their errors put into the answer (`checked_request.py`).
   The rest is served.
+* A broker serves the requests of a connection one after the other. So a request that comes while a fetch may wait there
+  is held, and decided when the fetch is answered: a client cannot have it carried out by rules that are gone by then.
 * An answer is read only where it must be changed. A fetch that waited at the broker while the rules changed is checked
   again (`fetch.py`).
 * The file of rules is checked for changes five times a second. Every request is decided by the rules in force at that
@@ -112,7 +114,8 @@ class Acl(Plugin):
         """A handler for each side of each API of clients for which the table has a check."""
         produced, fetched = self._produced, self._fetched
         for part, api, fast_path in ((self._produce, PRODUCE, produced), (self._fetch, FETCH, fetched)):
-            yield Handler(part.request, Wish(Request, api.request, part.FIELDS), position, fast_path=fast_path)
+            wanted = Wish(Request, api.request, part.FIELDS)
+            yield Handler(part.request, wanted, position, fast_path=fast_path, in_turn=True)
             answered = Wish(Response, api.response, part.ANSWERED)
             on_error = self._fetch.has_session if api is FETCH else None
             yield Handler(
@@ -128,10 +131,10 @@ class Acl(Plugin):
                 continue
             asked = self._checks.get(api)
             if asked is None:
-                yield Handler(self.refuse, Wish(Request, api.request, None), position)
+                yield Handler(self.refuse, Wish(Request, api.request, None), position, in_turn=True)
             elif asked:
                 check_request = update_wrapper(partial(self.check_request, asked), self.check_request)
-                yield Handler(check_request, Wish(Request, api.request, None), position)
+                yield Handler(check_request, Wish(Request, api.request, None), position, in_turn=True)
                 if any(check.answers for check in asked):
                     yield Handler(self.finish, Wish(Response, api.response, None), position, self.is_needed)
         if self._managed is not None:

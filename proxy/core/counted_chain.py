@@ -18,7 +18,7 @@ from proxy.protocol.tail import ends_in_tags
 class CountedChain:
     """Stands in the slot of a request that is counted. `told` is the chain of its answer, if that has to be read."""
 
-    __slots__ = ("asks", "counting", "fast_path", "header_version", "told")
+    __slots__ = ("asks", "counting", "fast_path", "header_version", "in_turn", "may_wait", "told")
 
     sees_response = True
 
@@ -26,6 +26,7 @@ class CountedChain:
         self.counting = counting
         self.fast_path = chain.fast_path
         self.told = told
+        self.may_wait, self.in_turn = told.may_wait, told.in_turn
         self.header_version = chain.header_version
         self.asks = told.unread is not None  # are its handlers asked whether they need to see an answer?
 

@@ -21,7 +21,7 @@ from proxy.core.interest import Interest
 from proxy.core.outcome import Observers
 from proxy.protocol import messages as _messages  # noqa: F401 (each api learns its classes)
 from proxy.protocol.alike import Alike, Looked
-from proxy.protocol.api import PRODUCE, Api
+from proxy.protocol.api import FETCH, JOIN_GROUP, PRODUCE, SHARE_FETCH, SYNC_GROUP, Api
 from proxy.protocol.codec import BAD_BYTES, end_finder, skipper, tags_finder
 from proxy.protocol.frame import RESPONSE_HEAD, SIZE
 from proxy.protocol.header import LONGEST_OF_RESPONSE, ResponseHeader
@@ -34,6 +34,7 @@ from proxy.protocol.tally import ElementCount, element_counter
 CORRELATION_ID = RESPONSE_HEAD.size - SIZE.size  # bytes
 NO_OBSERVERS = Observers()
 NO_ERROR = bytes(2)
+LATE = frozenset({FETCH, SHARE_FETCH, JOIN_GROUP, SYNC_GROUP})  # a client can have each of these wait for minutes
 
 
 class Lease:
@@ -71,6 +72,9 @@ class FilterChain:
         self.header_version = api.request_header(version)
         self.sees_request = bool(request or observers or api is PRODUCE)
         self.sees_response = bool(response or observers)
+        self.may_wait = api in LATE  # may the broker answer as late as the client likes?
+        # Whether requests are decided when it is their turn at the broker, and not while an older one may wait there.
+        self.in_turn = bool(request and any(handler.in_turn for handler in request.handlers))
         self.requests = 0  # how many came; a plain number, read by the metrics
         answering = response.handlers if response else ()
         self.shown = request.shown if request else None  # what observers are shown; None: no request

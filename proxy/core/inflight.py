@@ -55,6 +55,7 @@ class Dropped:
     """A slot's mark: the broker's answer goes to nobody."""
 
     sees_response = True
+    may_wait = in_turn = False
 
 
 OURS, DROPPED = None, Dropped()
@@ -93,6 +94,17 @@ class InFlight:
         self.slots.clear()
         self._noted.clear()
         self.ours = self.kept = 0
+
+    @property
+    def may_wait(self) -> bool:
+        """Is the broker busy with a request that it answers as late as the client likes, or will it be?
+
+        Nothing that is sent in turn was sent behind such a request, so nothing in front of it is looked at.
+        """
+        for _, chain, _ in reversed(self.slots):
+            if chain is not None and (chain.may_wait or chain.in_turn):
+                return chain.may_wait
+        return False
 
     @property
     def held(self) -> int:

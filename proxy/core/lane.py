@@ -8,6 +8,7 @@ Rules:
       OPEN          frames are taken
       FULL          too many requests are unanswered; goes on when answers come
       OTHER_CLIENT  requests with another client id are unanswered; goes on when none is
+      BEHIND        an older request may wait at the broker; goes on when that is answered
       GATED         the gate lets nothing pass; goes on when it does
       TURN          the other connections have their turn; goes on when they had it
       WAITING       a frame waits for its handlers
@@ -40,6 +41,7 @@ class State(Enum):
     OPEN = auto()
     FULL = auto()
     OTHER_CLIENT = auto()
+    BEHIND = auto()
     GATED = auto()
     TURN = auto()
     WAITING = auto()

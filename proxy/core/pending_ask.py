@@ -24,6 +24,7 @@ class PendingAsk:
     __slots__ = ("_version", "ask", "task")
 
     sees_response = True  # `Responses` looks at this of every slot
+    may_wait = in_turn = False
 
     def __init__(self, task: Task[Any], ask: Ask, version: int) -> None:
         self.task = task

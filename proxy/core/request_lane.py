@@ -30,6 +30,8 @@ from proxy.core.verdict import Verdict
 from proxy.protocol.frame import HOLD, REQUEST_HEAD, Buffer, Head, Hold, Meet, Reader
 from proxy.protocol.problem import Fault, ProtocolError
 
+HELD = frozenset({State.FULL, State.OTHER_CLIENT, State.BEHIND, State.GATED, State.TURN})
+
 
 class RequestLane(Lane):
     """`Requests` without meeting and reading requests. `answer` takes an answer of ours."""
@@ -40,6 +42,7 @@ class RequestLane(Lane):
         super().__init__(parts, REQUEST_HEAD, meet, Fault.CLIENT)
         self.answer: Callable[[Answer], None]
         self._admission = admission
+        self._inflight = parts.inflight
         self._most = parts.limits.in_flight
         self._handled = HandledRequests(parts)
         self._heads = RequestHeads(parts.connection, self.turn)
@@ -166,7 +169,7 @@ class RequestLane(Lane):
         self.stop()
 
     def _may_go_on(self) -> bool:
-        if self.state not in (State.FULL, State.OTHER_CLIENT, State.GATED, State.TURN) or self.turn.is_over:
+        if self.state not in HELD or self.turn.is_over or (self.state is State.BEHIND and self._inflight.may_wait):
             return False
         most = 1 if self.state is State.OTHER_CLIENT else self._most
         return len(self._slots) < most and not self._admission.is_closed

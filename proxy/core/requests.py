@@ -50,6 +50,8 @@ class Requests(RequestLane):
         if not chain.sees_request:
             self._slots.append((head[2], chain, None))
             return None
+        if chain.in_turn and self._slots and self._inflight.may_wait:
+            return self._hold_again(chain, State.BEHIND)
         passing = self._passing.get(head[1])
         if passing is not None:
             begun, end, least, rest, of_answer, sample = passing

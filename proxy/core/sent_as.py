@@ -40,6 +40,16 @@ class SentAs:
 
     sees_response: ClassVar[bool] = True  # `Responses` looks at this of every slot
 
+    @property
+    def may_wait(self) -> bool:
+        """May the broker answer as late as the client likes?"""
+        return self.chain.may_wait
+
+    @property
+    def in_turn(self) -> bool:
+        """Was it decided when it was its turn at the broker?"""
+        return self.chain.in_turn
+
 
 def request_in(version: int, message: Message, wanted: Wanted, most: int) -> Sliced[list[Buffer]]:
     """The frame of this request, of at most `most` elements, in another version. Raises ProtocolError."""

@@ -55,7 +55,8 @@ def checked(name: str, title: str, figure: str = "requests_per_s", **options: st
 
 
 def fetched(name: str, title: str, topics: int = 1, mixed: int = 0) -> Workload:
-    return checked(name, title, api="fetch", size=KIB, topics=topics, mixed=mixed)
+    """Consumers have one fetch under way on a connection."""
+    return checked(name, title, api="fetch", size=KIB, topics=topics, mixed=mixed, connections=50, inflight=1)
 
 
 ACL_WORKLOADS = (

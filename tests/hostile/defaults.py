@@ -111,7 +111,7 @@ def alternating(ground: Ground) -> str:
 
 @case("many requests in flight on many connections", on=LITTLE_MEMORY, peak=80, kept=30)
 def in_flight(ground: Ground) -> str:
-    """Heartbeats of many groups behind a Fetch that waits. Each takes little memory, all more than there is."""
+    """Heartbeats of many groups. Each takes little memory, all more than there is."""
 
     def play(peer: Peer) -> None:
         while data := peer.sock.recv(1 << 18):
@@ -119,7 +119,7 @@ def in_flight(ground: Ground) -> str:
 
     passed: list[int] = []
     ground.stage.play = play
-    said = fetch(["orders"]) + b"".join(beat(n, f"open-{n}") for n in range(1, IN_FLIGHT))
+    said = b"".join(beat(n, f"open-{n}") for n in range(IN_FLIGHT))
     many = [ground.client() for _ in range(ground.times(100, 300))]
     for client in many:
         client.send(said)

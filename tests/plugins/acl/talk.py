@@ -96,6 +96,11 @@ class Talk:
         self._happens(from_broker(self.link, memoryview(bytearray(response_frame(response, version, number)))))
         return self._got.pop(0) if self._got else None
 
+    def rest(self) -> list[Any]:
+        """The other responses that the client got."""
+        rest, self._got = self._got, []
+        return rest
+
     @property
     def denied(self) -> list[tuple[str, str, str]]:
         """All refusals so far: operation, resource, name."""

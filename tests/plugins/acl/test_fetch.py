@@ -341,9 +341,10 @@ def test_what_another_client_put_into_a_session_unseen_is_not_served_to_who_gets
     talk.opened(version, "mine")
     for epoch in (1, 2):
         talk.ask(fetch(version, session=(7, epoch)), version)
+    before = len(talk.fetched)
     talk.answer(FetchResponse(error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH, responses=[]))
-    answer = talk.answer(records(version, "mine", "theirs"))
-    assert told(answer) == [("mine", {OK}, True), ("theirs", {REFUSED if version < BY_ID else UNKNOWN}, False)]
+    assert talk.rest() == [FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND, responses=[])]
+    assert len(talk.fetched) == before
 
 
 def test_an_unknown_id_is_asked_for_and_refused_where_nobody_knows_it(rules: Making) -> None:
