@@ -40,8 +40,11 @@ class How(Enum):
 class Forward:
     """Send this message on in place of the one that came.
 
-    The options are for requests. `end`: the connection ends after it, for this reason. `version`: the broker gets the
-    request in this version; its answer is read in that version and written in the client's. A value that a version
+    `repeats` is for responses: the handler decided by the message and the topology alone, so that it need not see
+    another response with the same values in the fields that it wants (`repeated.py`).
+
+    The other options are for requests. `end`: the connection ends after it, for this reason. `version`: the broker gets
+    the request in this version; its answer is read in that version and written in the client's. A value that a version
     cannot express is an error (`protocol/losses.py`). `copies`: how many times the request is sent; the answers to all
     but the first are dropped.
     """
@@ -50,6 +53,7 @@ class Forward:
     end: str | None = None
     version: int | None = None
     copies: int = 1
+    repeats: bool = False
 
 
 @dataclass(frozen=True, slots=True)

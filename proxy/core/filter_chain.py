@@ -19,6 +19,7 @@ from proxy.core.decisions import Steps
 from proxy.core.fast_path import joint
 from proxy.core.interest import Interest
 from proxy.core.outcome import Observers
+from proxy.core.repeated import RepeatedAnswer
 from proxy.protocol import messages as _messages  # noqa: F401 (each api learns its classes)
 from proxy.protocol.alike import Alike, Looked
 from proxy.protocol.api import FETCH, JOIN_GROUP, PRODUCE, SHARE_FETCH, SYNC_GROUP, Api
@@ -97,6 +98,11 @@ class FilterChain:
         self.only_tail = self.tail_only and not observers and unread is None
         # Whether handlers are shown every response: nobody is told of the answer, and none may leave it unread.
         self.always_read = bool(answering) and not (observers or unread or self.tail_only)
+        # How such a response was changed, if one handler wants to see no more than its first fields.
+        self.repeated: RepeatedAnswer | None = None
+        names = response.names if response and len(answering) == 1 and not response.observers else None
+        if self.always_read and names and all(api.response.field[name].tag is None for name in names):
+            self.repeated = RepeatedAnswer(api.response, version, names)
         self._bare = Alike()
         self._response_header = skipper(ResponseHeader, api.response_header(version))
 

@@ -18,6 +18,7 @@ from proxy.core.handling import Decided, response_steps
 from proxy.core.limits import Limits
 from proxy.core.outcome import By
 from proxy.core.readers import Wanted
+from proxy.core.repeated import RepeatedAnswer
 from proxy.core.sent_as import answer_to_client, read_answer
 from proxy.core.steps import HandlerError
 from proxy.core.verdict import AS_IT_CAME, Verdict, VerdictSteps, withheld
@@ -38,7 +39,7 @@ class HandledResponses(Handling):
     def handle(self, wanted: Wanted) -> VerdictSteps:
         """Read a response, show it to its handlers, and write what is sent for it."""
         wanted.ctx.is_large = wanted.ctx.is_large or wanted.is_large
-        interest = wanted.chain.response
+        interest, edition = wanted.chain.response, wanted.ctx.topology.edition
         try:
             if interest is not None and wanted.is_plain:
                 message = self._read(interest, wanted)
@@ -48,7 +49,10 @@ class HandledResponses(Handling):
             return withheld(self.undecodable(wanted.chain, error))
         try:
             decided = yield from response_steps(interest.handlers if interest else (), wanted.ctx, message)
-            return (yield from self._carry_out(decided, message, wanted))
+            verdict = yield from self._carry_out(decided, message, wanted)
+            if wanted.chain.repeated is not None and wanted.version is None:
+                self._learn(wanted.chain.repeated, decided, verdict, wanted, edition)
+            return verdict
         except HandlerError as error:
             failed = detached(error)
         except ProtocolError as error:
@@ -99,6 +103,16 @@ class HandledResponses(Handling):
             return verdict
         yield from leaving.steps(self._outbox.to_client)
         return verdict._replace(pieces=[leaving.data], leaving=leaving)
+
+    def _learn(
+        self, repeated: RepeatedAnswer, decided: Decided, verdict: Verdict, wanted: Wanted, edition: object
+    ) -> None:
+        """The next responses that begin like this one need not be read, if its handler says so."""
+        decision = decided.decision
+        if not isinstance(decision, Forward) or not decision.repeats or decided.manners or verdict.pieces is None:
+            return
+        if decision.message.has("opaque"):  # what was not read is sent as it came
+            repeated.learn(wanted.frame, wanted.body, verdict.pieces, edition)
 
     def _before(self, verdict: Verdict, wanted: Wanted) -> Generator[Step, Any, None]:
         """Take the steps of the plugins that hold back answers, unless nothing leaves. Raises HandlerError."""

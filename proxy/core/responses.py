@@ -82,6 +82,10 @@ class Responses(ResponseLane):
                         return HOLD
                     left = partial(self._left, ctx, stop - pos)
                     return Ending(chain, stop - pos, left, partial(self._undecodable, chain, ctx))
+            elif chain.repeated is not None:
+                reader = chain.repeated.reader(data, pos, self._connection.topology)
+                if reader is not None and self.turn.allows(ANSWERED):
+                    return reader
         elif type(chain) is SentAs:
             self._outcomes.answered(ctx)
         elif chain is DROPPED:

@@ -63,6 +63,7 @@ class Topology:
         self._refused = refused
         self.most = most
         self.brokers: dict[int, Broker] = {}
+        self.edition = object()  # another object whenever `learn` may have another outcome, or refused a broker
 
     def learn(self, node_id: int, host: str, port: int) -> Endpoint:
         """A broker was seen at this address. Returns the address that clients are told instead."""
@@ -74,6 +75,7 @@ class Topology:
 
     def _learn(self, node_id: int, real: Endpoint, known: Broker | None) -> Endpoint:
         """A broker is new, or elsewhere than it was."""
+        self.edition = object()
         refused = self._objection(node_id, real, known)
         if refused is not None:
             self._refused(refused)
@@ -90,10 +92,12 @@ class Topology:
 
     def forget(self, node_id: int) -> None:
         """This broker is gone. When it comes back it is announced again."""
+        self.edition = object()
         del self.brokers[node_id]
 
     def readvertise(self, node_id: int) -> None:
         """The port of this broker opened, or could not be opened."""
+        self.edition = object()
         self.brokers[node_id] = self.brokers[node_id]._replace(advertised=self._advertise(node_id))
 
     def place(self, node_id: int | None) -> Endpoint:

@@ -14,7 +14,7 @@ from tests.hostile.canary import HOST, REAL
 from tests.hostile.canary import NODE as CANARYS
 from tests.hostile.client import patiently
 from tests.hostile.ground import Ground
-from tests.hostile.requests import beat, fetch, metadata
+from tests.hostile.requests import beat, metadata
 from tests.hostile.settings import DEFAULTS, LITTLE_MEMORY
 from tests.hostile.stage import NODE, Peer, Play
 from tests.hostile.trial import case

@@ -205,7 +205,9 @@ def test_who_lists_topics_sees_its_own(guarded: Guarded) -> None:
     assert set(AdminClient(guarded.settings("bob")).list_topics(timeout=START).topics) == set()
 
 
-def test_a_right_that_is_taken_away_ends_at_once_on_open_connections_and_comes_back(guarded: Guarded, consumer: Consumer) -> None:
+def test_a_right_that_is_taken_away_ends_at_once_on_open_connections_and_comes_back(
+    guarded: Guarded, consumer: Consumer
+) -> None:
     consumer.subscribe(["orders"])
     guarded.produce("alice", "orders", b"before")
     values, _ = taken(consumer, 1)
