@@ -192,6 +192,11 @@ def test_the_command_runs_where_no_test_tools_are_installed() -> None:
     assert result.returncode == 0, result.stderr
 
 
+def test_a_proxy_without_certificates_does_not_import_what_reads_them() -> None:
+    program = "import proxy.net.supervisor, sys; assert 'cryptography' not in sys.modules"  # it takes 10 MB
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
+
+
 def test_the_package_has_no_pages_since_no_command_reads_one() -> None:
     data = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
     assert not [pattern for patterns in data.values() for pattern in patterns if pattern.endswith("md")]

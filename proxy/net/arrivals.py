@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING
 
 import structlog
 import trio
@@ -34,9 +35,11 @@ from proxy.net.listeners import Listener
 from proxy.net.newcomer import Newcomer
 from proxy.net.reaching import Reaching
 from proxy.net.serving import Worker
-from proxy.net.tls.clients import Welcomed
 from proxy.net.tls.handshake import HandshakeError
 from proxy.net.upstream import Upstream
+
+if TYPE_CHECKING:  # its import takes 10 MB, so only where there are certificates
+    from proxy.net.tls.clients import Welcomed
 
 log = structlog.get_logger()
 

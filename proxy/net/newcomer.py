@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import socket
+from typing import TYPE_CHECKING
 
 from proxy.net.outgoing import AnySocket
 from proxy.net.snapshot import ListenerInForce
-from proxy.net.tls.clients import Welcomed
+
+if TYPE_CHECKING:  # its import takes 10 MB, so only where there are certificates
+    from proxy.net.tls.clients import Welcomed
 
 ENDED = "the proxy ended it before it was served"
 
