@@ -1,39 +1,60 @@
-"""Noted rules: which rules decide about a connection's requests, for plugins that observe it.
+"""Noted rules: which rules decided on a request, for plugins that observe it.
 
 Rules:
-* The plugin `acl` notes them on the connection. An observer asks which rule decided; that makes no new decision.
-* The answer comes from the rules that decided about the connection's last request.
+* The plugin `acl` notes them on each request that it decides. If other rules decide on the answer, it notes those
+  instead. So a request names the rules that decided on it last, whatever is in force when it ends.
+* A request that passes by a fast path has the note of its sample: the same rules decided on both.
+* On the connection `acl` notes which rules are in force. They are named where no rules decided.
+* An observer asks which rule decided; that makes no new decision.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Protocol
 
-from proxy.core.context import Connection
+from proxy.core.context import Connection, Context
 from rules.vocabulary import Operation, ResourceType
 
-_NOTED = "rules that decide"
+RULES_NOTE = "rules that decided"  # the key of the note on a request
+_IN_FORCE = "rules in force"
 
 
-class NotedRules(NamedTuple):
-    """The rules that decide about a connection.
+class DecidingRules(Protocol):
+    """The rules that decide on requests of one client, as they were at one moment. `id`: that of the rules."""
 
-    `edition` gives the id of the rules, None where none are in force any more. `place` gives the place of the rule that
-    decides on an operation with a resource, as file:line:column, and None where no rule is about it.
-    """
+    @property
+    def id(self) -> str: ...
 
-    edition: Callable[[], str | None]
-    place: Callable[[Operation, ResourceType, str], str | None]
+    def place(self, operation: Operation, kind: ResourceType, name: str) -> str | None:
+        """The place of the rule that decides on this, as file:line:column; None: no rule does. From any thread."""
 
 
-def note_rules(connection: Connection, rules: NotedRules) -> None:
-    """Note that these rules decide from now on."""
-    connection.notes[_NOTED] = rules
+RulesInForce = Callable[[], DecidingRules | None]  # None: there are none any more
+
+
+def note_rules(ctx: Context, rules: DecidingRules) -> None:
+    """Note that these rules decide on this request."""
+    ctx.notes[RULES_NOTE] = rules
+
+
+def noted_rules(ctx: Context) -> DecidingRules | None:
+    """The rules that decided last on this request or its answer; None if none did."""
+    rules: DecidingRules | None = ctx.notes.get(RULES_NOTE)
+    return rules
+
+
+def note_in_force(connection: Connection, rules: RulesInForce) -> None:
+    """Note who says from now on which rules are in force on this connection."""
+    connection.notes[_IN_FORCE] = rules
     connection.edition = object()
 
 
-def noted_rules(connection: Connection) -> NotedRules | None:
-    """The rules that decide about this connection; None if there are none."""
-    rules: NotedRules | None = connection.notes.get(_NOTED)
+def rules_in_force(connection: Connection) -> RulesInForce:
+    """Says which rules are in force on this connection, until its edition changes."""
+    rules: RulesInForce = connection.notes.get(_IN_FORCE, _no_rules)
     return rules
+
+
+def _no_rules() -> None:
+    """No rules are in force."""

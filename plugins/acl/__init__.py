@@ -102,8 +102,8 @@ class Acl(Plugin):
         self._fetched = SessionFastPath(self.authorizer, self._fetch, without_session)
         self._managed = ManagedAcls(self.authorizer) if options.managed else None
 
-    def stop(self) -> None:
-        """This plugin's rules do not decide any more."""
+    def replaced(self) -> None:
+        """This plugin's rules are in force no more. Requests that began with them are still decided by them."""
         self.authorizer.is_over = True
 
     def joined(self, connection: Connection) -> None:
@@ -155,7 +155,7 @@ class Acl(Plugin):
         unknown = self.names.unknown(topic for check in asked for topic in check.ids(checked))
         if unknown:
             yield from self.names.ask(unknown)
-            checked.authorizer.client.current()
+            checked.authorizer.take_up(ctx)
         for check in asked:
             decision = check.apply(checked)
             if type(decision) is GeneratorType:
@@ -173,6 +173,7 @@ class Acl(Plugin):
     def finish(self, ctx: Context, response: Any) -> Decision:
         """Change the answer, and put the refusals into it."""
         checked: CheckedRequest = ctx.notes[self]
-        checked.authorizer = RequestAuthorizer(checked.authorizer.client, ctx)
+        if checked.judging:
+            checked.authorizer = RequestAuthorizer(checked.authorizer.client, ctx)
         checked.finish(response)
         return Forward(response)

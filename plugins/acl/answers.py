@@ -38,7 +38,7 @@ class ListFilter(Check):
     answers = True
 
     def apply(self, checked: CheckedRequest) -> Decision:
-        checked.after.append(self.filter)
+        checked.judging.append(self.filter)
         return None
 
     def filter(self, checked: CheckedRequest, response: Response) -> None:
@@ -80,7 +80,7 @@ class AssignedTopicsCheck(Check):
     TOLD = ("error_code", "error_message", "group_id")  # fields that such a group keeps
 
     def apply(self, checked: CheckedRequest) -> Decision:
-        checked.after.append(self.check)
+        checked.judging.append(self.check)
         return None
 
     def check(self, checked: CheckedRequest, response: Any) -> None:
@@ -108,7 +108,7 @@ class AuthorizedOperationsCheck(Check):
     def apply(self, checked: CheckedRequest) -> Decision:
         asked = [field.name for field in checked.request.fields if field.name.endswith("_authorized_operations")]
         if not asked or any(getattr(checked.request, name) for name in asked):
-            checked.after.append(self.narrow)
+            checked.judging.append(self.narrow)
         return None
 
     def narrow(self, checked: CheckedRequest, response: Response) -> None:

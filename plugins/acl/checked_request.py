@@ -9,7 +9,7 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from plugins.acl.request_authorizer import RequestAuthorizer
 from proxy.plugin import (
@@ -40,6 +40,9 @@ class ApiError(NamedTuple):
     repeated: bool = False
 
 
+AnswerChange: TypeAlias = "Callable[[CheckedRequest, Any], None]"
+
+
 class CheckedRequest:
     """One request, with the results of its checks."""
 
@@ -52,9 +55,9 @@ class CheckedRequest:
         self.authorizer = authorizer
         self.names = names
         self.refused: list[RefusedElement] = []
-        self.after: list[
-            Callable[[CheckedRequest, Any], None]
-        ] = []  # changes to the answer, made before the refusals are put into it
+        # Changes to the answer that its rules decide, and others. They are made before the refusals are put into it.
+        self.judging: list[AnswerChange] = []
+        self.after: list[AnswerChange] = []
         self.changed = False  # the request differs from the one that came
         self.empty = False  # all elements were taken out
 
@@ -94,7 +97,7 @@ class CheckedRequest:
     @property
     def has_more(self) -> bool:
         """Whether the answer must be changed."""
-        return bool(self.refused or self.after)
+        return bool(self.refused or self.judging or self.after)
 
     def decide(self) -> Decision:
         """The decision on the request, after its checks."""
@@ -108,6 +111,6 @@ class CheckedRequest:
 
     def finish(self, response: Response) -> None:
         """Change the answer, and put the refusals into it."""
-        for do in self.after:
+        for do in (*self.judging, *self.after):
             do(self, response)
         RefusalWriter(self.api, self.version, response).place(self.refused)

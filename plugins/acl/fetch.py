@@ -43,6 +43,7 @@ from proxy.plugin import (
 from proxy.plugin.fetching import WITH_IDS, WITH_SESSIONS, FetchedTopic, FetchSessions, named
 from proxy.plugin.frames import ELEMENTS
 from rules import Operation, ResourceType
+from rules.noted import RULES_NOTE
 
 TOPIC = 400  # bytes that a refused topic takes beside its partitions
 Partition = FetchRequest.Topic.Partition
@@ -100,11 +101,10 @@ class FetchHandlers:
 
     def _ask(self, ctx: Context, request: FetchRequest, authorizer: RequestAuthorizer, unknown: list[bytes]) -> Steps:
         yield from self._names.ask(unknown)
-        authorizer.client.current()
+        authorizer.take_up(ctx)
         return self._check(ctx, request, authorizer)
 
     def _check(self, ctx: Context, request: FetchRequest, authorizer: RequestAuthorizer) -> Decision:
-        # The edition by which the request is checked. A check in slices may meet a newer one on the way.
         opened, edition = self._sessions(ctx), authorizer.edition
         turn = opened.fetch(ctx.version, request)
         if turn.error is not None and not authorizer.is_shadow:
@@ -139,7 +139,7 @@ class FetchHandlers:
     @property
     def keys(self) -> frozenset[object]:
         """The keys of notes on a request."""
-        return frozenset({self})
+        return frozenset({self, RULES_NOTE})
 
     def may_repeat(self, ctx: Context) -> bool:
         """Whether nothing of this request was refused, and its answer need not be read."""

@@ -30,6 +30,7 @@ from proxy.plugin import (
 )
 from proxy.plugin.frames import HEADER, MAGIC, MAGIC_AT, TRANSACTIONAL
 from rules import Operation
+from rules.noted import RULES_NOTE
 
 ATTRIBUTES_AT = 21  # in a batch
 WITH_IDS = 13
@@ -80,7 +81,7 @@ class ProduceHandlers:
     @property
     def keys(self) -> frozenset[object]:
         """The keys of notes on a request."""
-        return frozenset({self, self._allowed})
+        return frozenset({self, self._allowed, RULES_NOTE})
 
     def may_repeat(self, ctx: Context) -> bool:
         """Whether the request is allowed with any records, by the rules that decide now."""

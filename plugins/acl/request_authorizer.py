@@ -1,8 +1,10 @@
 """Request authorizer: what the client may do, for one request or its answer, and what of it was refused.
 
 Rules:
-* Refusals are recorded with the correlation id of their own request. Requests and answers of one connection may be
-  judged in slices, in turns, so they share only the client's rights (`client_authorizer.py`).
+* The rules in force when it is made, or takes up the present ones, decide on all of the request: requests and answers
+  of one connection may be judged in slices, in turns, while the rules change. They are noted on the request
+  (`rules/noted.py`).
+* Refusals are recorded with the correlation id of their own request.
 * In shadow everything is allowed, and every refusal is recorded.
 """
 
@@ -12,30 +14,33 @@ from plugins.acl.authorizer import Authorizer
 from plugins.acl.client_authorizer import ClientAuthorizer
 from proxy.plugin import Api, Context, Denied
 from rules import Operation, ResourceType, RuleDecision
-from rules.noted import NotedRules, note_rules
+from rules.noted import note_in_force, note_rules
 from rules.vocabulary import CLUSTER_NAME
 
 MOST_EVENTS = 100  # refusals of one request that give an event each; all of them are counted
 
 
 class RequestAuthorizer:
-    """What the client of one request may do. `recorded`: its refusals so far."""
+    """What the client of one request may do. `recorded`: its refusals so far.
 
-    __slots__ = ("_correlation_id", "_of", "client", "decide", "may", "recorded")
+    `edition` stands for the rights that decide (`client_authorizer.py`).
+    """
+
+    __slots__ = ("_correlation_id", "_of", "_rights", "client", "decide", "edition", "may", "recorded")
 
     def __init__(self, client: ClientAuthorizer, ctx: Context) -> None:
-        client.current()
         self.client = client
-        self.decide = client.decide
-        self.may = client.may
         self.recorded = 0
         self._of = client.of
         self._correlation_id = ctx.correlation_id
+        self.take_up(ctx)
 
-    @property
-    def edition(self) -> object:
-        """Another object whenever a decision may change."""
-        return self.client.edition
+    def take_up(self, ctx: Context) -> None:
+        """Have the rules decide that are in force now: the request waited. `ctx` is not kept: its notes keep this."""
+        self.edition = self.client.current()
+        self._rights = rights = self.client.rights
+        self.decide, self.may = rights.decide, rights.may
+        note_rules(ctx, rights)
 
     @property
     def now(self) -> float:
@@ -64,7 +69,7 @@ class RequestAuthorizer:
 
     def refuses_any(self, api: Api, operation: Operation, kind: ResourceType) -> bool:
         """Whether to refuse this for every resource of this type (KIP-679)."""
-        decision = self.client.decide_by_type(operation, kind)
+        decision = self._rights.decide_by_type(operation, kind)
         return not decision.allowed and self.record(api, operation, kind, "any", decision)
 
     def record(self, api: Api, operation: Operation, kind: ResourceType, name: str, decision: RuleDecision) -> bool:
@@ -74,7 +79,7 @@ class RequestAuthorizer:
         self.recorded += 1
         if self.recorded > MOST_EVENTS:
             return enforced
-        why = decision.why.value if self.client.is_known else "only the broker knows who the client is"
+        why = decision.why.value if self._rights.is_known else "only the broker knows who the client is"
         place = self._of.place(decision) or ""
         self.client.tell(Denied(api, operation.word, kind.word, name, why, place, enforced, self._correlation_id))
         return enforced
@@ -93,5 +98,5 @@ def authorizer_of(authorizer: Authorizer, ctx: Context) -> RequestAuthorizer:
     found: ClientAuthorizer | None = notes.get(authorizer.name)
     if found is None or found.of is not authorizer:
         found = notes[authorizer.name] = ClientAuthorizer(authorizer, ctx.connection)
-        note_rules(ctx.connection, NotedRules(found.rules_id, found.place))
+        note_in_force(ctx.connection, found.in_force)
     return RequestAuthorizer(found, ctx)

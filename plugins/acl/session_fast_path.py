@@ -130,11 +130,11 @@ class SessionFastPath:
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
         """The context of the earlier request that this one is like; None: it must be read."""
         samples: FetchSamples | None = connection.samples.get(self)
-        passed = None if samples is None or len(frame) < length else samples.find(api, frame)
-        if passed is None:
+        if samples is None or len(frame) < length or (passed := samples.find(api, frame)) is None:
             return self._others.passes(connection, api, frame, length)
         authorizer: ClientAuthorizer = connection.notes[self._authorizer.name]
         if authorizer.current() is not passed.edition:
+            samples.let_go()  # their notes keep rules in memory that were replaced
             return None
         epoch = int.from_bytes(frame[passed.epoch_at : passed.epoch_at + EPOCH], signed=True)
         return passed.ctx if self._fetch.repeats(passed.ctx, epoch) else None

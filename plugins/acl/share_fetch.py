@@ -65,7 +65,7 @@ class ShareFetchCheck(Check):
                 _refusal(checked.version, topic, errors) for topic, errors in turns(refusals.items())
             )
 
-        checked.after.append(finish)
+        checked.judging.append(finish)
         if change.changed and (not is_last or any(map(_acknowledged, asked))):
             request.topics = [
                 request_topic(SHARE_FETCH, one) for one in turns(change.topics) if not is_last or _acknowledged(one)

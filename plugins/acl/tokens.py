@@ -80,7 +80,7 @@ class CreateTokenCheck(Check):
         unknown = owner is None and not checked.authorizer.is_shadow
         if unknown or (owner is not None and self.refuses(checked, owner)):
             return self._refuse(checked, REFUSED)
-        checked.after.append(self.check)
+        checked.judging.append(self.check)
         return None
 
     def _refuse(self, checked: CheckedRequest, error: ErrorCode) -> Reply:
@@ -128,7 +128,7 @@ class DescribeTokensCheck(Check):
     def apply(self, checked: CheckedRequest) -> Any:
         if is_anybody(checked):
             return checked.refuse(NOT_ALLOWED)
-        checked.after.append(self.filter)
+        checked.judging.append(self.filter)
         return None
 
     def filter(self, checked: CheckedRequest, response: Any) -> None:

@@ -48,7 +48,7 @@ class CreateTopicsCheck(Check):
         hidden = {topic.name for topic in turns(checked.request.topics)}
         hidden = {name for name in hidden if not checked.authorizer.may(Operation.DESCRIBE_CONFIGS, TOPIC, name)}
         if hidden and checked.version >= 5 and not checked.authorizer.is_shadow:
-            checked.after.append(hide_settings)
+            checked.judging.append(hide_settings)
         return None
 
 
@@ -102,7 +102,7 @@ class DeleteTopicsCheck(ElementCheck):
             yield from self._look_for(checked, array.elements, errors)
             checked.take_out(array, errors)
         if any(self.is_named(checked, refused) for refused in turns(checked.refused)):
-            checked.after.append(self.expect)
+            checked.judging.append(self.expect)
         return None
 
     def errors(self, checked: CheckedRequest, elements: Sequence[Any]) -> dict[int, ApiError]:

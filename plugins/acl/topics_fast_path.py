@@ -106,7 +106,10 @@ class TopicsFastPath:
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
         """The context of the sample, if this request begins like it and all its topics are known."""
         sample: TopicsSample | None = connection.samples.get(self)
-        if sample is None or sample.api != api or sample.authorizer.current() is not sample.edition:
+        if sample is None or sample.api != api:
+            return None
+        if sample.authorizer.current() is not sample.edition:
+            del connection.samples[self]  # its notes keep rules in memory that were replaced
             return None
         return sample.ctx if len(frame) <= LOOKED_AT and sample.strangers(frame) == [] else None
 

@@ -7,7 +7,8 @@ Rules:
   is read, and begins another window.
 * Where requests are recorded in full, the topics of a request that was read are known likewise, and later requests
   about them need not be read.
-* Counting unread ends at once when the client's identity or the file of levels changes.
+* Counting unread ends at once when the client's identity, the rules in force or the file of levels changes. So whatever
+  a tally counts was decided by the rules that its window names.
 * If a level depends on the time of day, everything is read.
 """
 
@@ -49,7 +50,7 @@ class PartyTraffic:
     def answer(
         self, exchange: CompiledExchange, data: memoryview, begin: int, end: int, answered: float, left: float
     ) -> bool:
-        """Count or record a request with its answer, if neither the client nor the levels have changed."""
+        """Count or record a request with its answer, if neither client, rules nor levels have changed."""
         found = self._known.tally(self._connection, self._key)
         if found is None or found.tally is not exchange.tally:
             return False

@@ -1,8 +1,9 @@
 """Ended: a request that has its answer, or gets none, with everything that its event depends on.
 
 Rules:
-* It is a snapshot of the moment when the request ended. A later change of the client's identity or of the levels does
-  not change it. So its event may be made later, in another thread.
+* It is a snapshot of the moment when the request ended. A later change of the client's identity, of the rules or of the
+  levels does not change it. So its event may be made later, in another thread.
+* `rules` decided on the request, and are not necessarily those in force when it ended. None: no rules decided.
 * A request is plain if the broker answered it, no plugin decided anything, and each error belongs to a named resource.
   Only plain requests may be counted together: of any other there is more to record.
 """
@@ -18,7 +19,7 @@ from plugins.audit.moved import Counted, NameOf, PartitionTraffic
 from plugins.audit.party import KnownParty
 from plugins.audit.shared import SharedFields
 from proxy.plugin import By, Context, ErrorCode, Outcome
-from rules.noted import NotedRules
+from rules.noted import DecidingRules
 
 
 class FoundResource(NamedTuple):
@@ -40,7 +41,7 @@ class EndedRequest(NamedTuple):
     known: KnownParty
     party: SharedFields
     levels: ClientLevels | None
-    rules: NotedRules | None
+    rules: DecidingRules | None
 
     def found(self, levels: ClientLevels, name_of: NameOf) -> list[FoundResource]:
         """The resources of the request, with their levels."""

@@ -10,7 +10,7 @@ from plugins.audit.request_schema import Resource
 from plugins.audit.words import id_text
 from proxy.plugin import Api, ErrorCode
 from proxy.plugin.schema import NO_UUID
-from rules.noted import NotedRules
+from rules.noted import DecidingRules
 
 NameOf = Callable[[bytes], str | None]
 TopicKey = str | bytes  # a name, or an id
@@ -52,7 +52,7 @@ class PartitionTraffic:
                 resource["last_timestamp"] = self.last_timestamp
 
 
-def beginning(kind: str, key: TopicKey, api: Api, name_of: NameOf, rules: NotedRules | None) -> Resource:
+def beginning(kind: str, key: TopicKey, api: Api, name_of: NameOf, rules: DecidingRules | None) -> Resource:
     """The fields of a resource of this name or id, without its result."""
     resource: Resource = {"type": kind}
     right = needed_right(api, kind)

@@ -1,4 +1,11 @@
-"""The party: the identity of a client, as far as it is known now, made once for all events that share it."""
+"""The party: the identity of a client, as far as it is known now, made once for all events that share it.
+
+Rules:
+* The party of a request names the rules that decided on it (`rules/noted.py`). The party of any other event, and of a
+  request that no rules decided, names those in force.
+* Requests are recorded unread for the party with the rules in force only. When other rules are in force, even by the
+  same id, or the client is another, the next request is read.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +20,12 @@ from plugins.audit.told import ToldTraffic, told_traffic
 from proxy.plugin import Api, Connection, Services, Tls
 from proxy.plugin.files import WatchedFile
 from proxy.plugin.frames import CompiledTally
-from rules.noted import noted_rules
+from rules.noted import DecidingRules, RulesInForce, rules_in_force
 
 ALL_IN_FULL = LevelsFile()
 MOST_TOLD = 1_000  # known topics of one client, API and version, whose requests are recorded unread
 MOST_CELLS = 10_000  # their partitions
+MOST_RULES = 8  # ids of rules for which a client's party is kept
 MOST_TALLIES = 8  # APIs and versions of one client whose requests are recorded unread; a client has one version each
 
 TallyKey = tuple[int, int]  # an API's key, and a version
@@ -44,25 +52,28 @@ class KnownParty:
         self._levels: ClientLevels | None = None
         self._levels_of: LevelsFile | None = None
         self._edition: object = None  # of the connection
-        self._rules_id: Callable[[], str | None] = _no_rules
-        self._rules: str | None = None
-        self._made_of: tuple[Any, ...] = ()
-        self.shared = SharedFields({})
+        self._in_force: RulesInForce
+        self._rules: DecidingRules | None = None  # those in force when this was looked at last
+        self._facts: tuple[Any, ...] = ()
+        self._parties: dict[str | None, SharedFields] = {}  # of the present facts, by the id of the rules
+        self.shared = SharedFields({})  # the party with the rules in force
         self.tallies: dict[TallyKey, OpenTally] = {}
 
-    def of(self, connection: Connection) -> SharedFields:
-        """The present party."""
-        if connection.edition is not self._edition or self._rules_id() != self._rules:
+    def of(self, connection: Connection, rules: DecidingRules | None = None) -> SharedFields:
+        """The present party, of a request that these rules decided; None: with the rules in force."""
+        if connection.edition is not self._edition or self._in_force() is not self._rules:
             self._renew(connection)
-        return self.shared
+        return self.shared if rules is None or rules is self._rules else self._party(connection, rules)
+
+    def is_in_force(self, rules: DecidingRules | None) -> bool:
+        """Were these rules, or none, in force when `of` was asked last?"""
+        return rules is self._rules
 
     def _renew(self, connection: Connection) -> None:
         """Make a new party if something in it has changed."""
-        noted = noted_rules(connection)
-        self._edition, self._rules_id = connection.edition, _no_rules if noted is None else noted.edition
-        self._rules = self._rules_id()
-        made_of = (
-            self._rules,
+        self._edition, self._in_force = connection.edition, rules_in_force(connection)
+        rules = self._in_force()
+        facts = (
             connection.principal,
             connection.client_id,
             connection.software_name,
@@ -70,13 +81,27 @@ class KnownParty:
             connection.mechanism,
             connection.delegation,
         )
-        if made_of != self._made_of:
-            self._made_of, self._levels = made_of, None
-            self.tallies.clear()
-            self.shared = SharedFields(_party(self.number, connection, self._rules))
+        if facts != self._facts:
+            self._facts, self._levels = facts, None
+            self._parties.clear()
+        elif rules is self._rules:
+            return
+        self._rules = rules
+        self.tallies.clear()
+        self.shared = self._party(connection, rules)
+
+    def _party(self, connection: Connection, rules: DecidingRules | None) -> SharedFields:
+        """The party with these rules. It is the same object as before, so that its windows go on."""
+        named = None if rules is None else rules.id
+        party = self._parties.get(named)
+        if party is None:
+            if len(self._parties) >= MOST_RULES:
+                self._parties.clear()
+            party = self._parties[named] = SharedFields(_party(self.number, connection, named))
+        return party
 
     def tally(self, connection: Connection, key: TallyKey) -> OpenTally | None:
-        """The tally for unread requests of this API and version, if neither the client nor the levels have changed."""
+        """The tally for unread requests of this API and version, if neither client, rules nor levels have changed."""
         self.of(connection)
         if self._file is not None and self._levels_of is not self._file.value:
             self.levels(connection)
@@ -106,10 +131,6 @@ class KnownParty:
 
 def _is_full(told: ToldTraffic) -> bool:
     return len(told.topics) >= MOST_TOLD or len(told.heads) >= MOST_CELLS
-
-
-def _no_rules() -> None:
-    """The id of the rules, where there are none."""
 
 
 def with_tls(party: Party, tls: Tls | None) -> Party:

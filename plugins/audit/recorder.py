@@ -17,6 +17,7 @@ from plugins.audit.queue import DeferredEvent, QueuedEvent
 from plugins.audit.told import ToldTraffic
 from proxy.plugin import Connection, Services
 from proxy.plugin.files import WatchedFile
+from rules.noted import DecidingRules
 
 LOST = "Events that the journal could not take."
 
@@ -51,9 +52,17 @@ class EventRecorder:
             known.tallies.clear()
         self.parties.clear()
 
-    def put(self, kind: str, connection: Connection, fields: Said, weight: int = 1, at: float | None = None) -> None:
-        """Record an event of a connection. `at`: seconds since 1970; None: now."""
-        party = self.known(connection).of(connection)
+    def put(
+        self,
+        kind: str,
+        connection: Connection,
+        fields: Said,
+        weight: int = 1,
+        at: float | None = None,
+        rules: DecidingRules | None = None,
+    ) -> None:
+        """Record an event of a connection. `at`: seconds since 1970; None: now. `rules`: those that decided on it."""
+        party = self.known(connection).of(connection, rules)
         at = self._services.clock.wall() if at is None else at
         if not self._journal.put(kind, at, fields, party, weight):
             self._lost.add()

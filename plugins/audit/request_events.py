@@ -5,6 +5,8 @@ Rules:
   recorded in full.
 * Only plain requests (`ended.py`) without an administrator's changes are counted. With the policy `required` nothing is
   counted.
+* An event names the rules that decided on its request (`party.py`). A request that other rules decided than those in
+  force is no sample for later ones.
 * The event of a large request is made by the writer's thread, and so is that of a request that gets no answer: the end
   of a connection can be the end of a thousand. Such a request is no sample for later ones.
 """
@@ -54,9 +56,11 @@ class RequestEvents:
         levels = known.levels(ctx.connection) if self._has_levels else None
         if subjects is None:
             if levels is None or levels.level(ctx.api, ctx.version).level:
-                self._recorder.put("request", ctx.connection, request_fields(ctx, outcome, None), at=at)
+                fields = request_fields(ctx, outcome, None)
+                self._recorder.put("request", ctx.connection, fields, at=at, rules=noted_rules(ctx))
             return
-        party, rules = known.of(ctx.connection), noted_rules(ctx.connection)
+        rules = noted_rules(ctx)
+        party = known.of(ctx.connection, rules)
         one = EndedRequest(ctx, outcome, subjects, at, known, party, levels, rules)
         weight = 1 + subjects.weight + one.party.weight
         if weight > LARGE or (outcome.by is By.NOBODY and subjects.wants_answer):

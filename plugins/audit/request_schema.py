@@ -22,7 +22,12 @@ class Resource(TypedDict, total=False):
     first_timestamp: Annotated[int, Since(2), "The timestamp of the first record that was produced: ms since 1970."]
     last_timestamp: Annotated[int, Since(2), "The highest timestamp of the records that were produced."]
     operation: Annotated[str, Since(2), "The right that the request needs for it: `Read`, `Write`, ..."]
-    rule: Annotated[str, Since(2), "The ACL rule that decides on that, as file:line:column; null: none is about it."]
+    rule: Annotated[
+        str,
+        Since(2),
+        "The ACL rule that decided on that, as file:line:column; null: none is about it. "
+        "Of a summary: on its first request.",
+    ]
     requests: Annotated[int, Since(2), "Of a summary: how many requests were about it."]
     failures: Annotated[list[Failure], Since(2), "Of a summary: those that failed. All else counts those that did not."]
 

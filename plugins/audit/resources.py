@@ -20,7 +20,7 @@ from plugins.audit.request_schema import AdminChange, Resource
 from plugins.audit.resource_reading import ResourceReading
 from plugins.audit.shapes import shape
 from proxy.plugin import Api, ErrorCode, Message, Request
-from rules.noted import NotedRules
+from rules.noted import DecidingRules
 
 HEAD = ("type", "name", "id", "operation", "rule")
 
@@ -62,14 +62,14 @@ class Subjects:
         """The room that an event with them takes, in plain events."""
         return self.held // SIZE
 
-    def resources(self, name_of: NameOf, rules: NotedRules | None = None) -> list[Resource]:
+    def resources(self, name_of: NameOf, rules: DecidingRules | None = None) -> list[Resource]:
         """All resources. `name_of` gives the names of topics by their ids, as far as they are known."""
         self._found.name(name_of)
         for resource in self._found:
             self._add_right(resource, rules)
         return list(self._found)
 
-    def _add_right(self, resource: Resource, rules: NotedRules | None) -> None:
+    def _add_right(self, resource: Resource, rules: DecidingRules | None) -> None:
         """Add the right that the request needs for a resource, and the rule that decides on it."""
         right = needed_right(self._api, resource["type"])
         if right is None:
@@ -90,7 +90,7 @@ class Subjects:
             moved.error = ErrorCode[resource["error"]] if "error" in resource else 0
             yield key, resource.get("name"), moved
 
-    def head(self, key: Counted, name_of: NameOf, rules: NotedRules | None) -> Resource:
+    def head(self, key: Counted, name_of: NameOf, rules: DecidingRules | None) -> Resource:
         """The fields of a resource that do not depend on the partition; `key` is one that `moved` gave."""
         kind, name, index = key
         found = self._found.by_key[kind, str(name), index]

@@ -72,7 +72,12 @@ class Party(TypedDict, total=False):
     tls_subject: Annotated[str, "The subject of its certificate."]
     client_id: Annotated[str, "What the client calls itself."]
     client_software: Annotated[str, "Its library and that library's version, as it says."]
-    rules: Annotated[str, Since(2), "An id of the ACL rules in force for it, made of what they say; null without any."]
+    rules: Annotated[
+        str,
+        Since(2),
+        "An id of the ACL rules, made of what they say: of those that decided on the request, else of those in force "
+        "for the client; null without any.",
+    ]
     redacted: Annotated[
         list[str],
         Since(3),

@@ -29,7 +29,7 @@ from proxy.plugin import (
     Request,
     turn,
 )
-from rules.noted import NotedRules
+from rules.noted import DecidingRules
 
 MOST = 10_000  # partitions of one request
 MOST_TEXT = 2 << 20  # bytes of the names of their topics
@@ -165,7 +165,7 @@ class TrafficSubjects:
             moved = self.partitions[key] = PartitionTraffic()
         return moved
 
-    def resources(self, name_of: NameOf, rules: NotedRules | None = None) -> list[Resource]:
+    def resources(self, name_of: NameOf, rules: DecidingRules | None = None) -> list[Resource]:
         """All resources. `name_of` gives the names of topics by their ids, as far as they are known."""
         found: list[Resource] = []
         if self.transactional_id is not None:
@@ -189,7 +189,7 @@ class TrafficSubjects:
         for (topic, index), moved in self.partitions.items():
             yield ("topic", topic, index), topic if isinstance(topic, str) else name_of(topic), moved
 
-    def head(self, key: Counted, name_of: NameOf, rules: NotedRules | None) -> Resource:
+    def head(self, key: Counted, name_of: NameOf, rules: DecidingRules | None) -> Resource:
         """The fields of a resource that do not depend on the partition."""
         return beginning(key[0], key[1], self._api, name_of, rules)
 

@@ -5,6 +5,7 @@ Rules:
   with any other partition is read.
 * Requests that are counted have the tally of an open window. For requests that are recorded in full, the first bytes
   of each topic's fields are kept: they are the same in all events.
+* Nothing is learned from a request that other rules decided than those in force: it has another party.
 * Nothing is learned for full events from a request with an error, or one that a plugin decided. If a level depends on
   the time, nothing is learned at all.
 """
@@ -44,7 +45,7 @@ class UnreadRequests:
     def know_counted(self, one: EndedRequest, key: WindowKey, found: Sequence[FoundResource]) -> None:
         """Learn from a counted request: later ones with these resources alone are counted unread in its window."""
         counted = self._counted.get((key.api, key.version))
-        if counted is None or one.known.levels(one.ctx.connection).is_timed:
+        if counted is None or one.known.levels(one.ctx.connection).is_timed or not one.known.is_in_force(one.rules):
             return
         names = [each.key for each in found if each.level.level is not Level.NONE]
         tally = self._windows.tally(key, counted.layouts.tally, names)
@@ -64,7 +65,7 @@ class UnreadRequests:
         if counted is None or not isinstance(subjects, TrafficSubjects) or outcome.decisions:
             return
         levels = known.levels(ctx.connection)
-        if outcome.by is not By.BROKER or subjects.errors or levels.is_timed:
+        if outcome.by is not By.BROKER or subjects.errors or levels.is_timed or not known.is_in_force(one.rules):
             return
         found, name_of = None, self._services.topics.get
         for topic, index in subjects.partitions:

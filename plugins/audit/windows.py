@@ -3,7 +3,8 @@
 Rules:
 * The counts of a window are exact (`window_counts.py`).
 * A window begins with its first request. It is written when it is over, when its connection ends, and when the journal
-  ends. If the client's identity changes, another window begins. A process that is killed loses its open windows.
+  ends. If the client's identity changes, or other rules decide, another window begins. A process that is killed loses
+  its open windows.
 * The thread of the links counts, and the writer's thread takes what is due. Each holds a lock for a moment.
 * Memory is bounded by the number of resources and the length of texts, which clients choose. A request that finds no
   room is recorded in full. A window that is as large as one line of the journal may be is over.

@@ -6,13 +6,16 @@ from collections.abc import Callable
 
 import pytest
 
-from plugins.acl.client_authorizer import MOST_DECISIONS, size
 from plugins.acl.request_authorizer import MOST_EVENTS, RequestAuthorizer, authorizer_of
 from proxy.core.context import Context
 from proxy.protocol.api import METADATA
+from proxy.protocol.messages.metadata import MetadataRequest
+from proxy.protocol.schema import Request
 from rules import Operation, ResourceType
-from rules.noted import noted_rules
-from tests.plugins.acl.talk import Rules, Talk
+from rules.noted import noted_rules, rules_in_force
+from tests.plugins.acl.talk import Rules, Talk, metadata_of, topic_id
+from tests.plugins.acl.test_fetch import fetch
+from tests.plugins.acl.test_produce import produce
 
 Making = Callable[..., Rules]
 READ, TOPIC = Operation.READ, ResourceType.TOPIC
@@ -49,14 +52,6 @@ def test_where_a_rule_says_when_each_second_is_an_edition(rules: Making) -> None
     timeless = asked(own, talk).edition
     own.clock.time += 3600
     assert asked(own, talk).edition is timeless
-
-
-def test_answers_are_kept_but_not_without_end(rules: Making) -> None:
-    own = rules("super_users: [User:alice]")
-    granted = asked(own, Talk(own.acl))
-    for number in range(MOST_DECISIONS + 10):
-        assert granted.may(READ, TOPIC, str(number))
-    assert len(granted.client._known[READ, TOPIC]) == 10
 
 
 def test_answers_are_let_go_where_memory_is_short_and_no_long_name_is_kept(rules: Making) -> None:
@@ -119,29 +114,71 @@ def test_another_authorizer_of_the_same_plugin_takes_over_and_leaves_nothing_of_
     assert before.may(READ, TOPIC, "t")
     after = asked(rules("acls: []"), talk)
     assert not after.may(READ, TOPIC, "t")
-    noted = noted_rules(talk.connection)
-    assert noted is not None
-    assert noted.place == after.client.place
-    assert [note for note in talk.connection.notes.values() if note is not noted] == [after.client]
+    in_force = rules_in_force(talk.connection)
+    assert in_force == after.client.in_force
+    assert [note for note in talk.connection.notes.values() if note is not in_force] == [after.client]
 
 
-def test_which_rule_decided_is_known_until_others_decide(rules: Making) -> None:
+def test_a_request_notes_the_rules_that_decide_on_it(rules: Making) -> None:
     own = rules("acls: [{allow: User:alice, to: Read, topics: t}]")
     talk = Talk(own.acl)
-    assert noted_rules(talk.connection) is None
-    asked(own, talk)
-    noted = noted_rules(talk.connection)
-    assert noted is not None
-    assert noted.edition() == own.acl.rules.value.id
-    assert str(noted.place(READ, TOPIC, "t")).endswith(":1:8")
-    assert noted.place(READ, TOPIC, "u") is None
-    own.acl.stop()
-    assert noted.edition() is noted.place(READ, TOPIC, "t") is None
+    first, second = Context(talk.connection, METADATA, 9, 1), Context(talk.connection, METADATA, 9, 2)
+    authorizer_of(own.acl.authorizer, first)
+    own.become("acls:\n- {allow: User:alice, to: Read, topics: t}")
+    authorizer_of(own.acl.authorizer, second)
+    for ctx, line in ((first, 1), (second, 2)):
+        noted = noted_rules(ctx)
+        assert noted is not None
+        assert str(noted.place(READ, TOPIC, "t")).split(":")[-2] == str(line)
+        assert noted.place(READ, TOPIC, "u") is None
 
 
-def test_what_is_remembered_is_counted_by_its_names(rules: Making) -> None:
+def test_the_rules_of_a_request_decide_on_all_of_it_until_it_takes_up_others(rules: Making) -> None:
+    own = rules("acls: [{allow: User:alice, to: Read, topics: t}]")
+    talk = Talk(own.acl)
+    ctx = Context(talk.connection, METADATA, 9, 1)
+    waiting = authorizer_of(own.acl.authorizer, ctx)
+    before = waiting.edition
+    own.become("acls: []")
+    assert asked(own, talk).refuses(METADATA, READ, TOPIC, "t")
+    assert not waiting.refuses(METADATA, READ, TOPIC, "t")
+    assert waiting.edition is before
+    waiting.take_up(ctx)
+    assert waiting.refuses(METADATA, READ, TOPIC, "t")
+    assert waiting.edition is not before
+    assert noted_rules(ctx) is waiting.client.rights
+
+
+@pytest.mark.parametrize(
+    ("request_", "version"),
+    [
+        (fetch(13, "mine"), 13),
+        (produce(13, "mine"), 13),
+        (MetadataRequest(topics=[MetadataRequest.Topic(topic_id=topic_id("mine"), name=None)]), 12),
+    ],
+    ids=lambda it: getattr(it, "api", it),
+)
+def test_a_request_that_waited_for_names_is_decided_by_the_rules_in_force_then(
+    rules: Making, request_: Request, version: int
+) -> None:
     own = rules("acls: []")
-    authorizer = asked(own, Talk(own.acl))
-    for name in ("a", "b" * 200, "ä" * 100, "b" * 200, "c" * 250):
-        authorizer.may(READ, TOPIC, name)
-    assert authorizer.client.held == sum(size(name) for name in ("a", "b" * 200, "ä" * 100))
+    talk = Talk(own.acl)
+    assert talk.ask(request_, version) is None
+    own.become("acls: [{allow: User:alice, to: All, topics: '*', cluster: true}]")
+    talk.answer(metadata_of({"mine": topic_id("mine")}, talk.to_broker[0]))
+    assert type(talk.to_broker[-1]) is type(request_)
+    assert len(talk.to_broker) == 2
+    noted = noted_rules(talk.link.inflight.slots[0][2])
+    assert noted is rules_in_force(talk.connection)() is not None
+    assert noted.id == own.acl.rules.value.id
+
+
+def test_rules_are_in_force_until_their_plugin_is_replaced(rules: Making) -> None:
+    own = rules("acls: []")
+    talk = Talk(own.acl)
+    assert rules_in_force(talk.connection)() is None
+    asking = asked(own, talk)
+    in_force = rules_in_force(talk.connection)
+    assert in_force() is asking.client.rights
+    own.acl.replaced()
+    assert in_force() is None

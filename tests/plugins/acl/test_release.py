@@ -12,6 +12,7 @@ import pytest
 
 from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.client_authorizer import ClientAuthorizer
+from plugins.acl.client_rights import ClientRights
 from proxy.core.context import Connection, Context
 from proxy.core.link import Link
 from proxy.protocol.api import APIS, Api
@@ -31,7 +32,7 @@ FINE = ErrorCode(0)
 
 def living() -> Counter[str]:
     """How many there are of what belongs to requests and to connections."""
-    kinds = (CheckedRequest, Connection, Context, Link, Message, ClientAuthorizer)
+    kinds = (CheckedRequest, Connection, Context, Link, Message, ClientAuthorizer, ClientRights)
     return Counter(type(each).__name__ for each in gc.get_objects() if isinstance(each, kinds))
 
 
