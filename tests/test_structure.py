@@ -55,6 +55,7 @@ TESTED_WITH = {
     "proxy/core/counted_chain.py": "tests/proxy/core/test_counting.py",
     "proxy/core/counted_exchanges.py": "tests/proxy/core/test_counting.py",
     "proxy/core/fast_path.py": "tests/proxy/core/test_requests.py",
+    "proxy/core/gate_protocol.py": "tests/proxy/core/test_gate.py",
     "proxy/core/handled.py": CONVERSATION,
     "proxy/core/handled_requests.py": "tests/proxy/core/test_requests.py",
     "proxy/core/handled_responses.py": "tests/proxy/core/test_responses.py",

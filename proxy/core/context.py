@@ -2,60 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from itertools import chain, count
 from sys import getsizeof
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-from proxy.core.decisions import Steps
-from proxy.core.events import Event
+from proxy.core.gate_protocol import Gate
 from proxy.core.tls import Tls
 from proxy.core.topology import Endpoint, Topology
 from proxy.protocol.api import Api
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.frame import Buffer, Head, Hold, Reader, Stranger
 from proxy.protocol.schema import Message
 from proxy.protocol.walk import elements
-
-
-class Tokens(Protocol):
-    """Reads frames without a Kafka header. Each method returns what is sent on instead; None: the token as it came."""
-
-    def client(self, token: bytes) -> Sequence[Buffer] | None:
-        """A token from the client."""
-
-    def broker(self, token: bytes) -> Sequence[Buffer] | None:
-        """A token from the broker."""
-
-
-class Gate(Protocol):
-    """Decides which part of the client's stream is taken. `gate.py` has the rules, and says what each method does."""
-
-    def open(self) -> None: ...
-    def narrow(self, apis: Sequence[Api], strange: Stranger) -> None: ...
-    def greet(self, strange: Stranger) -> None: ...
-    def limit(self, longest: int) -> None: ...
-    def wait(self) -> None: ...
-    def go_on(self) -> None: ...
-    def leave(self) -> None: ...
-    def hold(self) -> Hold: ...
-    def run(self, steps: Steps) -> None: ...
-    def answer(self, token: bytes) -> None: ...
-    def end(self, reason: str, head: Head | None = None) -> Hold: ...
-    def distrust(self, reason: str) -> Hold: ...
-    def refuse(self, head: Head, error: ErrorCode, reason: str) -> Reader: ...
-    def tell(self, event: Event) -> None: ...
-    def take_tokens(self, tokens: Tokens) -> None: ...
-    def take_requests(self, again: bytes = b"") -> None: ...
-
-    @property
-    def waiting(self) -> bool: ...
-
-    @property
-    def untouched(self) -> bool: ...
-
 
 _numbers = count(1)
 _set = object.__setattr__

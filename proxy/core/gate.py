@@ -18,9 +18,9 @@ from typing import Any
 from proxy.core.admission import Admission
 from proxy.core.alone import LoneTasks
 from proxy.core.connection_events import ConnectionEvents
-from proxy.core.context import Tokens
 from proxy.core.decisions import Alone, Steps
 from proxy.core.events import Authenticated, Event, Refused
+from proxy.core.gate_protocol import Tokens
 from proxy.core.inflight import Answer
 from proxy.core.lane import State
 from proxy.core.limits import Limits

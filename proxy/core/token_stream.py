@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from struct import Struct
 
 from proxy.core.admission import Admission
-from proxy.core.context import Tokens
+from proxy.core.gate_protocol import Tokens
 from proxy.core.lane import Lane, State
 from proxy.core.limits import Counters
 from proxy.core.requests import Requests
