@@ -70,6 +70,7 @@ TESTED_WITH = {
     "proxy/core/response_lane.py": "tests/proxy/core/test_responses.py",
     "proxy/core/strangers.py": "tests/proxy/core/test_requests.py",
     "proxy/core/topic_writer.py": "tests/proxy/net/test_topic_writing.py",
+    "proxy/core/unhandled_requests.py": "tests/proxy/core/test_requests.py",
     "proxy/core/verdict.py": CONVERSATION,
     "proxy/core/waiting.py": "tests/proxy/core/test_task.py",
     "proxy/net/accepting.py": "tests/proxy/net/test_listeners.py",

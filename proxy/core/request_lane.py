@@ -34,7 +34,7 @@ HELD = frozenset({State.FULL, State.OTHER_CLIENT, State.BEHIND, State.GATED, Sta
 
 
 class RequestLane(Lane):
-    """`Requests` without meeting and reading requests. `answer` takes an answer of ours."""
+    """`UnhandledRequests` without the requests. `answer` takes an answer of ours."""
 
     may_ask = True
 

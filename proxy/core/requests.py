@@ -6,7 +6,8 @@ Rules:
   waits until no other is in flight, and then passes.
 * A request that a plugin wants waits for its handlers, and all requests behind it wait too: Kafka serves one request of
   a connection at a time.
-* A request of another client id than those in flight waits for their answers.
+* A request of another client id than those in flight waits for their answers. So does a request of which a handler
+  decides `in_turn`, behind one that may wait at the broker.
 * After much work in small requests the other connections have their turn.
 """
 
@@ -21,16 +22,15 @@ from proxy.core.lane import State
 from proxy.core.parts import Parts
 from proxy.core.readers import Wanted
 from proxy.core.request_heads import HEAD
-from proxy.core.request_lane import RequestLane
-from proxy.core.request_topics import Topics
 from proxy.core.turn import ASKED, work_of
+from proxy.core.unhandled_requests import UnhandledRequests
 from proxy.protocol.api import PRODUCE
-from proxy.protocol.frame import HOLD, SIZE, Buffer, Head, Hold, Reader, Stranger
+from proxy.protocol.frame import HOLD, SIZE, Buffer, Head, Reader, Stranger
 from proxy.protocol.problem import Fault, ProtocolError
 from proxy.protocol.slices import LARGE_REQUEST
 
 
-class Requests(RequestLane):
+class Requests(UnhandledRequests):
     """Meets every request once, and reads those that plugins want.
 
     `stranger` is asked about a request that has no filter chain.
@@ -101,22 +101,6 @@ class Requests(RequestLane):
         self._send_unread(chain, ctx)
         return None
 
-    def _send_unread(self, chain: FilterChain, ctx: Context) -> None:
-        """A request that no plugin reads goes to the broker. Observers are told its outcome."""
-        self._outcomes.sent(ctx)
-        self._slots.append((ctx.correlation_id, chain, ctx))
-
-    def _begin(self, chain: FilterChain, head: Head, size: int, sample: Context | None = None) -> Context:
-        """The context of this request; `sample`: that of the request that it is like."""
-        if sample is None:
-            # With keyword arguments, or without the dict, this takes 0.3 us more.
-            ctx = Context(self._connection, chain.api, chain.version, head[2], {}, size)
-        else:
-            ctx = sample.of_like(head[2], size)
-        if chain.observers:
-            self._outcomes.begin(ctx, chain.observers)
-        return ctx
-
     def _want(self, chain: FilterChain, head: Head, frame: memoryview, size: int) -> Reader | None:
         """A plugin wants this request, unless it is known that it may pass."""
         shown, body, topics = chain.shown, None, None
@@ -137,71 +121,6 @@ class Requests(RequestLane):
         ctx = self._begin(chain, head, size)
         self._met, self._large = (chain, head, ctx, not is_whole), few is None
         return self
-
-    def _hold_again(self, chain: FilterChain, state: State) -> Hold:
-        """Hold this request, and meet it again when the lane goes on."""
-        chain.requests -= 1
-        return self.hold(state)
-
-    def _few(self, chain: FilterChain, frame: memoryview) -> int | None:
-        """How many elements handlers will look at in this whole request, if they are few."""
-        body = self._heads.body(chain, frame)
-        return 0 if body is None else chain.few(chain.api.request, frame, body)
-
-    def _sample(self, chain: FilterChain, head: Head, frame: memoryview, size: int) -> Context | None:
-        """The sample that this request is like and may pass by; None: its handler has to see it."""
-        if chain.fast_path is None:
-            return None
-        try:
-            return chain.fast_path.passes(self._connection, head[1], frame, size)
-        except Exception:
-            return None  # its handler is asked now, and says what is wrong
-
-    def _shows(
-        self,
-        chain: FilterChain,
-        head: Head,
-        frame: memoryview,
-        size: int,
-        body: int,
-        topics: Topics | None = None,
-    ) -> bool:
-        """Show a small request, or its topics, to its observers, and let it pass. False: it has to be handled."""
-        shown, acks = chain.shown, 1
-        assert shown is not None
-        sample = self._sample(chain, head, frame, size)
-        if sample is None:
-            if chain.handled:
-                return False
-            if chain.api is PRODUCE:
-                said = chain.acks(frame, body)
-                if said is None:
-                    return False
-                acks = said
-        try:
-            message = shown.read(bytes(frame[body:])) if topics is None else topics
-        except ProtocolError:
-            return False
-        ctx = self._begin(chain, head, size, sample)
-        self._outcomes.show_at_once(ctx, shown.observers if topics is None else shown.told, message)
-        if chain.observers:
-            self._outcomes.sent(ctx)
-        self._sent(chain.after_fast_path or chain, head[2], ctx, acks)
-        return True
-
-    def _passes(self, chain: FilterChain, head: Head, frame: memoryview, size: int, ctx: Context | None = None) -> bool:
-        """Is it known that this request may pass? `ctx`: its own, if it has one already."""
-        sample = self._sample(chain, head, frame, size)
-        if sample is None:
-            return False
-        if ctx is not None:
-            ctx.notes.update(sample.notes)
-        elif chain.observers:
-            ctx = self._begin(chain, head, size, sample)
-        if ctx is not None:
-            self._outcomes.sent(ctx)
-        self._slots.append((head[2], chain.after_fast_path or chain, sample if ctx is None else ctx))
-        return True
 
     def read(self, frame: memoryview, last: bool) -> Sequence[Buffer] | None:
         """Handle a whole request that a plugin wants, or whose header was cut."""
