@@ -24,14 +24,14 @@ from proxy.net.claiming import claim_later, unclaimed
 from proxy.net.complaints import Complaints
 from proxy.net.gateway import Gateway
 from proxy.net.machine import allow_open_files
-from proxy.net.process import CANNOT_START, CUT, Serving, StartError, cannot_start, leaves, serve
+from proxy.net.process import CANNOT_START, CUT, Serving, StartError, cannot_start, serve
 from proxy.net.reloading import Examine, obey
 from proxy.net.settling import Settling
 from proxy.net.tasks import Tasks
 from proxy.net.workers import Workers
 from proxy.telemetry.counters import AdminCounters, NetworkCounters
 from proxy.telemetry.report import Report
-from proxy.text.scarce import is_scarce, why_scarce
+from proxy.text.scarce import scarcity
 
 log = structlog.get_logger()
 
@@ -59,10 +59,9 @@ def run(config: Config, log_form: str = "auto", *, verbose: bool = False, examin
     try:
         code = trio.run(_run, config, settings, admin, examine)
     except* OSError as group:  # it cannot start: once it serves, tasks contain such errors
-        scarce = [error for error in leaves(group) if isinstance(error, OSError) and is_scarce(error)]
-        if len(scarce) < len(list(leaves(group))):
+        if (scarce := scarcity(group)) is None:
             raise
-        code = cannot_start(StartError(why_scarce(scarce[0])))
+        code = cannot_start(StartError(scarce))
     return CUT if code == CANNOT_START else code
 
 

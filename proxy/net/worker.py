@@ -3,6 +3,7 @@
 The descriptors are its channel, and the file of numbers that all workers count together (`shared_rows.py`).
 
 It serves as a single process would. It also reports through its channel, and it ends when the supervisor is gone.
+If descriptors or memory run out before it serves, it says so in one line. The supervisor then tries again.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ from proxy.net.allocator import tune_malloc
 from proxy.net.channel import BrokerOutbox, Learned, Lines, NonsenseError, Settings, read, receive_settings
 from proxy.net.gateway import Gateway
 from proxy.net.keeping import tell_files
-from proxy.net.process import StartError, cannot_start, serve
+from proxy.net.process import CUT, StartError, cannot_start, serve
 from proxy.net.shared_rows import SharedTable
 from proxy.telemetry.report import Report
+from proxy.text.scarce import scarcity
 from proxy.text.watched import inherited
 
 
@@ -182,9 +184,15 @@ def main() -> int:
     channel = socket.socket(fileno=int(sys.argv[1]))
     settings = receive_settings(channel)
     logs.begin(settings.log, verbose=settings.verbose, worker=settings.worker)
-    table = SharedTable(int(sys.argv[2]), settings.worker)
-    with channel:
-        return trio.run(work, settings, channel, table, clock=MachineClock())
+    try:
+        with channel:
+            table = SharedTable(int(sys.argv[2]), settings.worker)
+            return trio.run(work, settings, channel, table, clock=MachineClock())
+    except (OSError, ExceptionGroup) as error:
+        if (why := scarcity(error)) is None:
+            raise
+        cannot_start(StartError(why))
+        return CUT  # not CANNOT_START, which would end the proxy
 
 
 if __name__ == "__main__":

@@ -37,8 +37,8 @@ async def _kill(process: trio.Process) -> None:
     process.kill()
 
 
-def how_it_ended(code: int | None) -> str:
-    """The end of a worker, in words for the log. None: there was no process."""
+def how_it_ended(code: int | None, scarce: str | None = None) -> str:
+    """The end of a worker, in words for the log. No code: there was no process, perhaps since something is `scarce`."""
     if code is None:
-        return "could not be started"
+        return f"could not be started: {scarce}" if scarce else "could not be started"
     return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"exited with code {code}"

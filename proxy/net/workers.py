@@ -8,7 +8,7 @@ Rules:
 * Brokers that one worker learns of are told to the others, and to workers that get ready later. None waits for another.
 * A change at run time is taken by all of them or by none (`agreement.py`).
 * A worker that replaces one has the same files in force, even if they are broken on the disk by then (`keeping.py`).
-* A worker that cannot be started for want of memory or descriptors counts as one that died.
+* A worker that cannot be started for want of memory or descriptors counts as one that died. The line says so.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from proxy.net.shared_states import SharedStates
 from proxy.net.tasks import Tasks
 from proxy.net.worker_process import how_it_ended, start_worker
 from proxy.telemetry.report import Reports
+from proxy.text.scarce import scarcity
 
 log = structlog.get_logger()
 
@@ -141,9 +142,13 @@ class Workers:
         deaths = 0
         while True:
             began = trio.current_time()
-            code = None
+            code = scarce = None
             with self._tasks.contained("running a worker", worker=worker):
-                code = await self._live(worker)
+                try:
+                    code = await self._live(worker)
+                except (OSError, ExceptionGroup) as error:
+                    if (scarce := scarcity(error)) is None:
+                        raise
             if self._stopping.is_set():
                 self.ending.cut += code != DONE
                 return
@@ -152,7 +157,7 @@ class Workers:
             deaths = 1 if was_ready and lived >= STEADY else deaths + 1
             if code == CANNOT_START and not was_ready:
                 raise StartError  # the worker has logged the reason
-            why = how_it_ended(code)
+            why = how_it_ended(code, scarce)
             if deaths >= MOST_DEATHS and not was_ready:
                 raise StartError(f"worker {worker} died {deaths} times before it was ready; the last one {why}")
             pause = 0.0 if lived >= STEADY else backoff(FIRST_PAUSE, LAST_PAUSE, deaths)

@@ -8,6 +8,7 @@ import os
 
 SCARCE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 MORE_DESCRIPTORS = "raise the limit of open files (ulimit -n)"
+MORE_MEMORY = "free memory on this machine"
 
 
 def is_scarce(error: OSError) -> bool:
@@ -17,4 +18,13 @@ def is_scarce(error: OSError) -> bool:
 
 def why_scarce(error: OSError) -> str:
     """The reason of such a failure, and a way out."""
-    return f"{os.strerror(error.errno or 0).lower()}; {MORE_DESCRIPTORS}"
+    way_out = MORE_DESCRIPTORS if error.errno in (errno.EMFILE, errno.ENFILE) else MORE_MEMORY
+    return f"{os.strerror(error.errno or 0).lower()}; {way_out}"
+
+
+def scarcity(error: BaseException) -> str | None:
+    """The reason and a way out, if descriptors or memory ran out and nothing else failed. `error` may be a group."""
+    if isinstance(error, BaseExceptionGroup):
+        reasons = [scarcity(each) for each in error.exceptions]
+        return reasons[0] if all(reasons) else None
+    return why_scarce(error) if isinstance(error, OSError) and is_scarce(error) else None

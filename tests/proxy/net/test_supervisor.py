@@ -208,6 +208,16 @@ def test_without_descriptors_it_does_not_start_and_says_why_in_one_line(run: Run
     assert json.loads(said)["why"] == "too many open files; raise the limit of open files (ulimit -n)"
 
 
+def test_workers_that_cannot_be_started_without_descriptors_are_a_line_each_time(run: Run) -> None:
+    proxy = run("workers: 2", files=10)  # there are none for the channel of a worker
+    assert proxy.wait(LONG) == 1
+    *died, last = map(json.loads, proxy.output().splitlines())
+    few = "could not be started: too many open files; raise the limit of open files (ulimit -n)"
+    assert {(line["event"], line["why"]) for line in died} == {("worker died", few)}
+    assert last["event"] == "cannot start"
+    assert last["why"].endswith(f"died 5 times before it was ready; the last one {few}")
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_taken_port_of_a_broker_is_said_and_the_others_are_served(run: Run, workers: int) -> None:
     port = free_block(5, LOOPBACK)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import json
 import socket
+import sys
 from pathlib import Path
 
 import trio
@@ -8,7 +10,8 @@ import trio
 from chaos.ports import is_free
 from proxy.config import Config
 from proxy.net.channel import Lines, Settings, written
-from proxy.net.process import CANNOT_START, DONE
+from proxy.net.process import CANNOT_START, CUT, DONE
+from proxy.net.shared_rows import shared_file
 from proxy.net.worker import work
 from tests.proxy.net.scripted import LOOPBACK, PATIENCE, Broker, configuration, port_of
 from tests.proxy.net.test_changing import Marking, having, until, use
@@ -77,3 +80,18 @@ async def test_a_worker_that_cannot_start_says_so_by_its_exit_code(broker: Broke
     ours, theirs = socket.socketpair()
     with ours, theirs, trio.fail_after(PATIENCE):
         assert await work(Settings(Config.model_validate(config), 0, "json", False), theirs) == CANNOT_START
+
+
+async def test_a_worker_without_descriptors_says_so_in_one_line(broker: Broker) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs, shared_file() as shared, trio.fail_after(PATIENCE):
+        descriptors = theirs.fileno(), shared.fileno()
+        limited = ["sh", "-c", 'ulimit -n 7; exec "$@"', "sh"]  # enough for Python, and not for trio
+        command = [*limited, sys.executable, "-m", "proxy.net.worker", *map(str, descriptors)]
+        lines = Lines(ours)
+        await lines.send_settings(Settings(configuration(broker.endpoint), 0, "json", False))
+        ended = await trio.run_process(command, pass_fds=descriptors, capture_stderr=True, check=False)
+    (said,) = ended.stderr.splitlines()
+    assert json.loads(said)["event"] == "cannot start"
+    assert json.loads(said)["why"] == "too many open files; raise the limit of open files (ulimit -n)"
+    assert ended.returncode == CUT

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
@@ -149,7 +150,8 @@ async def test_a_worker_that_cannot_be_started_for_a_while_is_one_that_died(
     broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "FIRST_PAUSE", 0.01)
-    real, failures = socket.socketpair, [OSError(24, "Too many open files")] * 2
+    few = OSError(errno.EMFILE, "Too many open files")
+    real, failures = socket.socketpair, [few, ExceptionGroup("of a nursery", [few])]
 
     def socketpair() -> tuple[socket.socket, socket.socket]:
         if failures:
@@ -160,7 +162,9 @@ async def test_a_worker_that_cannot_be_started_for_a_while_is_one_that_died(
     with capture_logs() as logs:
         async with running(two(broker)) as report:
             assert report.ready
-    assert [line["why"] for line in logs if line["event"] == "worker died"] == ["could not be started"] * 2
+    said = [(line["event"], line["why"], line["replaced_in"]) for line in logs if line["log_level"] == "error"]
+    few_files = "could not be started: too many open files; raise the limit of open files (ulimit -n)"
+    assert said == [("worker died", few_files, "0.01s")] * 2
 
 
 async def test_what_workers_tell_is_bounded_and_no_worker_hears_of_clusters_that_are_not(broker: Broker) -> None:

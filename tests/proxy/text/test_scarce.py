@@ -5,7 +5,7 @@ import errno
 import pytest
 
 from proxy.text.file import Form
-from proxy.text.scarce import is_scarce
+from proxy.text.scarce import is_scarce, scarcity
 
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOMEM])
@@ -19,3 +19,18 @@ def test_a_file_for_which_there_is_no_descriptor_is_not_called_bad(
     with pytest.raises(OSError, match="none left") as raised:
         Form(object, "file", "begin", largest=1).text("gateway.yaml")
     assert is_scarce(raised.value)
+
+
+FEW = OSError(errno.EMFILE, "Too many open files")
+
+
+def test_the_reason_of_a_group_is_scarcity_if_nothing_else_failed() -> None:
+    few = "too many open files; raise the limit of open files (ulimit -n)"
+    assert scarcity(FEW) == scarcity(ExceptionGroup("", [ExceptionGroup("", [FEW]), FEW])) == few
+    assert scarcity(ExceptionGroup("", [FEW, ValueError()])) is None
+    assert scarcity(OSError(errno.EACCES, "Permission denied")) is None
+
+
+def test_more_open_files_are_no_way_out_where_memory_is_scarce() -> None:
+    why = "cannot allocate memory; free memory on this machine"
+    assert scarcity(OSError(errno.ENOMEM, "Cannot allocate memory")) == why
