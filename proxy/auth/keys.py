@@ -18,10 +18,13 @@ MOST_RSA = 16_384  # bits: OpenSSL verifies with no larger key
 warnings.filterwarnings("ignore", category=SecurityWarning)  # about short keys, which `tokens.py` refuses itself
 
 
-def keys_in(text: str) -> KeySet:
+def keys_in(document: bytes) -> KeySet:
     """The keys of a document. Raises ValueError."""
     try:
-        keys = KeySet.import_key_set(json.loads(text))
+        keys = KeySet.import_key_set(json.loads(document.decode()))
+    except UnicodeDecodeError as error:
+        byte = document[error.start]
+        raise ValueError(f"the keys (JWKS) are not UTF-8: 0x{byte:02x} at byte {error.start}") from None
     except (JoseError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise ValueError("this is no set of keys (JWKS)") from None
     if any(key.key_type == "oct" for key in keys.keys):
@@ -36,7 +39,7 @@ def load_keys(file: str) -> KeySet:
     """The keys of a file. Raises BadFileError."""
     try:
         with open_regular(file) as opened:
-            return keys_in(opened.read(LARGEST).decode())
+            return keys_in(opened.read(LARGEST))
     except OSError as error:
         if is_scarce(error):
             raise

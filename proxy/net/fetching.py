@@ -44,6 +44,17 @@ PLAIN = {"Accept-Encoding": "identity"}
 WHOLE = 10.0  # seconds for a whole answer, from the beginning of the connection
 FIRST_RETRY, LAST_RETRY = 1.0, 60.0
 DEFAULT_LIFETIME = 300.0  # seconds, for a token whose endpoint gives no lifetime
+CUT_OFF = "the connection ended before the answer did"
+# How messages of httpx and h11 begin -> what we say. They go on with the bytes, as Python writes them.
+MALFORMED = {
+    "illegal status line": "the answer does not begin with a status line of HTTP/1.1",
+    "illegal header line": "a header of the answer is not valid",
+    "bad Content-Length": "the header Content-Length of the answer is not a number",
+    "Receive buffer too long": "the headers of the answer are too long",
+    "Invalid URL in location header": "the answer redirects to a URL that is not valid",
+    "Server disconnected": CUT_OFF,
+    "peer closed connection": CUT_OFF,
+}
 
 
 class AnswerError(Exception):
@@ -95,6 +106,9 @@ def _why(error: Exception) -> str:
         if isinstance(cause, OSError):
             return reason(cause)
         cause = cause.__cause__ or cause.__context__
+    if isinstance(error, httpx.RemoteProtocolError):
+        found = (ours for begin, ours in MALFORMED.items() if str(error).startswith(begin))
+        return next(found, "the answer is not valid HTTP/1.1")
     return str(error) or type(error).__name__
 
 
@@ -116,7 +130,7 @@ class FetchedKeys:
         while True:
             try:
                 said = await _fetched(self._elsewhere, "GET", self._url)
-                self.keys = await trio.to_thread.run_sync(keys_in, said.decode())
+                self.keys = await trio.to_thread.run_sync(keys_in, said)
                 log.info("keys fetched", url=_place(self._url), keys=len(self.keys.keys))
             except (httpx.HTTPError, httpx.InvalidURL, UnusableError, AnswerError, ValueError) as error:
                 log.warning("keys not fetched", url=_place(self._url), why=_why(error))

@@ -19,18 +19,18 @@ def test_what_an_issuer_publishes_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "{", "[]", "7", "{}", '{"keys": 7}', '{"keys": [{"kty": "none"}]}'])
 def test_what_is_no_set_of_keys_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="this is no set of keys"):
-        keys_in(text)
+        keys_in(text.encode())
 
 
 def test_a_shared_secret_is_refused() -> None:
     with pytest.raises(ValueError, match="a shared secret is among the keys"):
-        keys_in('{"keys": [{"kty": "oct", "k": "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0"}]}')
+        keys_in(b'{"keys": [{"kty": "oct", "k": "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0"}]}')
 
 
 def test_an_rsa_key_that_is_too_large_is_refused() -> None:
     number = base64.urlsafe_b64encode((2**16_384 + 1).to_bytes(2049, "big")).rstrip(b"=").decode()
     with pytest.raises(ValueError, match=r"an RSA key of 16,385 bits is among the keys \(JWKS\); the most is 16,384"):
-        keys_in(json.dumps({"keys": [{"kty": "RSA", "n": number, "e": "AQAB"}]}))
+        keys_in(json.dumps({"keys": [{"kty": "RSA", "n": number, "e": "AQAB"}]}).encode())
 
 
 def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:

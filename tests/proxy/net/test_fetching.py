@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+import socket
 import socketserver
 import ssl
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,42 @@ class EndlessServer(socketserver.ThreadingTCPServer):
         super().__init__(("127.0.0.1", 0), Endless)
 
 
+class Once(socketserver.StreamRequestHandler):
+    """Reads the head of a request, and answers with the bytes of its server."""
+
+    server: OnceServer
+
+    def handle(self) -> None:
+        while self.rfile.readline().strip():
+            pass
+        with suppress(OSError):
+            self.wfile.write(self.server.answer)
+            self.request.shutdown(socket.SHUT_WR)
+            while self.rfile.read1():  # what is unread at the end would reset the connection
+                pass
+
+
+class OnceServer(socketserver.ThreadingTCPServer):
+    """Answers each request with the same bytes."""
+
+    def __init__(self, answer: bytes) -> None:
+        self.answer = answer
+        super().__init__(("127.0.0.1", 0), Once)
+
+
+@contextmanager
+def answering(answer: bytes) -> Iterator[str]:
+    """The URL of a server that answers with these bytes."""
+    with OnceServer(answer) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}/"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
 @pytest.mark.parametrize(
     ("first", "again"),
     [
@@ -175,6 +212,45 @@ async def test_an_answer_that_comes_compressed_all_the_same_is_not_expanded(else
             await until(lambda: logs)
             nursery.cancel_scope.cancel()
     assert [line["event"] for line in logs] == ["keys not fetched"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (b"\r\n{\xff", "the keys (JWKS) are not UTF-8: 0xff at byte 1"),
+        (b"X y\r\n\r\n", "a header of the answer is not valid"),
+        (b"Content-Length: x\r\n\r\n", "the header Content-Length of the answer is not a number"),
+        (b"Content-Length: 9\r\n\r\n{}", "the connection ended before the answer did"),
+        (b"Transfer-Encoding: zip\r\n\r\n", "the answer is not valid HTTP/1.1"),
+    ],
+    ids=["not UTF-8", "a header without a colon", "no length", "a part", "an unknown coding"],
+)
+async def test_what_is_wrong_with_an_answer_is_said_in_our_words(answer: bytes, why: str) -> None:
+    with answering(b"HTTP/1.1 200 OK\r\n" + answer) as url, capture_logs() as logs:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(FetchedKeys(url, Oauthbearer()).watch)
+            await until(lambda: logs)
+            nursery.cancel_scope.cancel()
+    assert [(line["event"], line["why"]) for line in logs] == [("keys not fetched", why)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (b"", "the connection ended before the answer did"),
+        (b"nonsense\r\n\r\n", "the answer does not begin with a status line of HTTP/1.1"),
+        (b"HTTP/1.1 200 OK\r\n" + b"X" * 200_000, "the headers of the answer are too long"),
+        (
+            b"HTTP/1.1 302 Found\r\nLocation: http://hunter2:x/\r\n\r\n",
+            "the answer redirects to a URL that is not valid",
+        ),
+    ],
+    ids=["nothing", "no HTTP", "long headers", "a redirect"],
+)
+async def test_what_is_wrong_with_an_answer_is_said_of_a_token_too(answer: bytes, why: str) -> None:
+    with answering(answer) as url, capture_logs() as logs:
+        assert await FetchedToken(client(url))._fetch() is None
+    assert [(line["event"], line["why"]) for line in logs] == [("token not fetched", why)]
 
 
 async def test_a_token_is_fetched_and_renewed_ahead_of_its_end(elsewhere: Elsewhere) -> None:
