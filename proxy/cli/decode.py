@@ -2,6 +2,7 @@
 
 Rules:
 * A bad message does not keep the others from being shown. It gives one line on standard error, and exit code 1.
+  After ten such lines, one more line says how many other messages were bad.
 * With --json a frame gives {"requestHeader": ..., "request": ...}, as a broker's request log has it. A bare body
   gives its message alone.
 * Output is pasted into tickets, so secrets are shown as "***" unless the user asks for them.
@@ -34,6 +35,7 @@ from proxy.protocol.schema import Message
 from proxy.text.bounded import read_bounded
 
 JSON = dict[str, Any]
+MOST_TOLD = 10  # bad messages that have a line of their own
 HEX_AND_SPACE = frozenset(b"0123456789abcdefABCDEFx\\: \t\r\n")
 
 EPILOG = """\b
@@ -134,21 +136,21 @@ def _line_or_error(text: str, label: str) -> Piece | MaterialError:
 
 def _show(pieces: Iterable[Piece | MaterialError], as_json: bool, secrets: bool) -> int:
     """Print every piece. Returns the exit code."""
-    code = 0
+    bad = 0
     for piece in pieces:
         try:
             if isinstance(piece, MaterialError):
                 raise piece
             shown = _read(piece, secrets)
-        except MaterialError as error:
-            code = 1
-            click.echo(error, err=True)
-        except ProtocolError as error:
-            code = 1
-            click.echo(f"{piece.label}: {error}" if isinstance(piece, Piece) else error, err=True)
+        except (MaterialError, ProtocolError) as error:
+            bad += 1
+            if bad <= MOST_TOLD:
+                click.echo(f"{piece.label}: {error}" if isinstance(piece, Piece) else error, err=True)
         else:
             click.echo(_line(shown) if as_json else _readable(shown))
-    return code
+    if bad > MOST_TOLD:
+        click.echo(f"{bad - MOST_TOLD:,} more could not be read; the first {MOST_TOLD} are told above", err=True)
+    return 1 if bad else 0
 
 
 class DecodedMessage(NamedTuple):

@@ -123,6 +123,16 @@ def test_bytes_that_are_no_frames_are_one_line(data: bytes, told: str, tmp_path:
     assert result.stderr.splitlines() == [told]
 
 
+def test_of_many_bad_frames_the_first_are_told_and_the_others_counted(tmp_path: Path) -> None:
+    (tmp_path / "frames.bin").write_bytes(bytes(40_000) + ASK)
+    result = decode("--file", str(tmp_path / "frames.bin"))
+    assert result.exit_code == 1
+    assert result.stdout == READABLE
+    *told, last = result.stderr.splitlines()
+    assert [line.split(":")[0] for line in told] == [f"frame {number}" for number in range(1, 11)]
+    assert last == "9,990 more could not be read; the first 10 are told above"
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
