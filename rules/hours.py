@@ -106,12 +106,13 @@ class Hours(Section):
 
     def holds(self, at: float) -> bool:
         """Whether a moment, in seconds since 1970 UTC, is inside."""
+        # Moments are compared, not readings of the clock: where a clock is put back, one reading is two moments, of which
+        # the first is meant. Python compares two times of one zone by their readings, so seconds since 1970 are compared.
+        if self.since is not None and at < self.since.replace(tzinfo=self.zone).timestamp():
+            return False
+        if self.before is not None and at >= self.before.replace(tzinfo=self.zone).timestamp():
+            return False
         aware = datetime.fromtimestamp(at, self.zone)
-        # Moments are compared, not readings of the clock: where a clock is put back, one reading is two moments.
-        if self.since is not None and aware < self.since.replace(tzinfo=self.zone):
-            return False
-        if self.before is not None and aware >= self.before.replace(tzinfo=self.zone):
-            return False
         minute, today = aware.hour * 60 + aware.minute, aware.weekday()
         return any(self._in(span, minute, today) for span in self.hours or (Span(0, DAY),))
 

@@ -62,6 +62,21 @@ def test_an_hour_that_comes_twice_is_two_moments() -> None:
 
 
 @pytest.mark.parametrize(
+    ("moment", "ended"), [("00:15", False), ("00:45", True), ("01:15", True), ("01:45", True), ("02:15", True)]
+)
+def test_what_has_ended_does_not_begin_again_when_clocks_are_put_back(moment: str, ended: bool) -> None:
+    reading = "2026-10-25T02:30"
+    now = at(f"2026-10-25T{moment}")
+    assert window(before=reading, zone="Europe/Zurich").holds(now) is not ended
+    assert window(since=reading, zone="Europe/Zurich").holds(now) is ended
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/Los_Angeles"])
+def test_the_first_and_the_last_year_can_be_said(zone: str) -> None:
+    assert window(since="0001-01-01", before="9999-12-31T23:59", zone=zone).holds(at("2026-11-20T12:00"))
+
+
+@pytest.mark.parametrize(
     "options",
     [
         {"days": "Mo"},
