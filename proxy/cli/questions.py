@@ -11,6 +11,7 @@ from rules.vocabulary import Word, spoken
 
 NEEDED = ("principal", "operation", "resource_type")
 TEXTS = ("principal", "host", "operation", "resource_type", "name", "client_id", "listener", "mechanism")
+LAST = 253_370_764_800  # seconds since 1970: the year 9999, of which no zone has the end
 KNOWN = (*TEXTS, "tls", "at", "allowed")
 
 
@@ -92,6 +93,8 @@ def _check(value: dict[str, Any]) -> None:
         given = value.get(name)
         if given is not None and (not isinstance(given, kinds) or (isinstance(given, bool) and kinds is not bool)):
             raise QuestionError(f'"{name}" is {shown(given)}, not {what}')
+    if value.get("at") is not None and not 0 <= value["at"] < LAST:
+        raise QuestionError(f'"at" is {shown(value["at"])}, not in the years 1970 to 9998; give seconds since 1970')
     if ":" not in value["principal"]:
         raise QuestionError(f'"{value["principal"]}" has no type; write "User:{value["principal"]}"')
 

@@ -1,6 +1,7 @@
 """Questions to rules as lines of JSON."""
 
 import json
+import math
 
 import pytest
 
@@ -46,6 +47,9 @@ def test_what_is_not_said_is_not_known() -> None:
         ({"name": 7}, '"name" is 7, not text'),
         ({"tls": "yes"}, '"tls" is "yes", not true or false'),
         ({"at": True}, '"at" is true, not a number of seconds since 1970'),
+        ({"at": 1e300}, '"at" is 1e+300, not in the years 1970 to 9998; give seconds since 1970'),
+        ({"at": -1}, '"at" is -1, not in the years 1970 to 9998; give seconds since 1970'),
+        ({"at": math.nan}, '"at" is nan, not in the years 1970 to 9998; give seconds since 1970'),
         ({"allowed": 1}, '"allowed" is 1, not true or false'),
     ],
 )
