@@ -18,6 +18,7 @@ DURATION_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 FROM_ENVIRONMENT = r"\$\{[^}]*\}"
 
 _QUANTITY = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)\s*([A-Za-z]+)")
+LONGEST = 36_500 * DURATION_UNITS["d"]  # a century: more milliseconds than fit into 64 bits cannot be sent
 AT_ONCE = re.compile(rf"0+(?:\.0+)?\s*(?:{'|'.join(DURATION_UNITS)})")
 
 
@@ -32,7 +33,10 @@ def seconds(value: object) -> float:
     """A duration in seconds: "500ms", "10s", "5m"; it must say its unit."""
     if isinstance(value, int) and not isinstance(value, bool):
         raise wrong(f"{value} has no unit", f'write e.g. "{value}s"; units are {", ".join(DURATION_UNITS)}')
-    return _quantity(value, DURATION_UNITS, "duration", "10s")
+    found = _quantity(value, DURATION_UNITS, "duration", "10s")
+    if found > LONGEST:
+        raise wrong(f"{shown(value)} is longer than anything lasts", 'the most is "36500d"')
+    return found
 
 
 def moment(value: object) -> float:

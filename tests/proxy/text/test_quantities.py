@@ -26,6 +26,13 @@ def test_a_moment_may_be_at_once(text: str, expected: float) -> None:
     assert moment(text) == expected
 
 
+def test_a_duration_that_no_number_can_hold_is_refused() -> None:
+    assert moment("36500d") == seconds("36500d") == 36_500 * 86_400
+    for read in (seconds, moment):
+        with pytest.raises(PydanticCustomError, match='"36501d" is longer than anything lasts; the most is "36500d"'):
+            read("36501d")
+
+
 @pytest.mark.parametrize("value", [None, True, 1.5, "", "10", "ten s", [], "1e3 s", "9" * 5000 + "s"])
 def test_neither_a_size_nor_a_duration_is_guessed(value: object) -> None:
     for read in (size, seconds, moment):
