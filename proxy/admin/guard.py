@@ -11,13 +11,15 @@ Rules:
 from __future__ import annotations
 
 import hmac
-from urllib.parse import urlsplit
+import re
 
 from starlette.requests import Request
 
 from proxy.admin.problems import HttpError
 from proxy.core.addresses import is_loopback
 
+# A name and a port, and nothing else that a reader of URLs would take for another part: "evil@localhost".
+HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+))(?::[0-9]{0,5})?")
 SCHEME = "Bearer "
 OF_NO_PAGE = ("none", "same-origin")  # typed into a browser, or requested by a page of ours
 
@@ -48,11 +50,8 @@ class Guard:
 
 def _is_ours(host: str) -> bool:
     """Whether a `Host` names only this machine. A request without one is not from a browser."""
-    try:
-        name = urlsplit(f"//{host}").hostname
-    except ValueError:
-        return False
-    return not host or (name is not None and is_loopback(name))
+    said = HOST.fullmatch(host)
+    return not host or (said is not None and is_loopback(said[1] or said[2]))
 
 
 def _sent_token(request: Request) -> bytes:
