@@ -8,11 +8,13 @@ Rules:
 import re
 from collections.abc import Iterator
 from functools import reduce
+from ipaddress import IPv4Network, IPv6Network
 from operator import or_
 
 from proxy.protocol.wire import LONGEST_TOPIC
 from proxy.text.places import KeyPath
 from proxy.text.problems import Finding
+from proxy.text.words import shown
 from rules.hosts import HostPattern, address, java_text
 from rules.model import RESOURCES, AclFile, AclRule
 from rules.pattern_index import PatternIndex
@@ -20,12 +22,17 @@ from rules.values import Pattern
 from rules.vocabulary import ASKED, CLUSTER_NAME, EVERYBODY, Operation, PatternType, Permission, ResourceType, answers
 
 ASKED_OF = {kind: sum(1 << operation for operation in some) for kind, some in ASKED.items()}
+_MAPPED = IPv6Network("::ffff:0:0/96")
+_SEVERAL = re.compile(r"[;,]\s*User:")  # as in Kafka's own `super.users`
 _NOT_IN_TOPICS = re.compile(r"[^a-zA-Z0-9._-]")
 
 
 def findings(file: AclFile) -> Iterator[Finding]:
     """Every part of a rule that can never match."""
     denied = Denials(file)
+    for index, principal in enumerate(file.super_users):
+        if fact := _of_principal(principal):
+            yield Finding(("super_users", index), fact, warning=True)
     for index, acl in enumerate(file.acls):
         path = ("acls", index)
         yield from _operations(path, acl)
@@ -59,19 +66,33 @@ def _operations(path: KeyPath, acl: AclRule) -> Iterator[Finding]:
 def _principals(path: KeyPath, acl: AclRule, super_users: tuple[str, ...]) -> Iterator[Finding]:
     option = acl.permission.word.lower()
     for index, principal in enumerate(acl.principals):
-        kind, _, name = principal.partition(":")
+        _, _, name = principal.partition(":")
         if principal in super_users:
-            message = f'"{principal}" is a super user, whom no rule concerns; leave it out here or there'
+            message: str | None = f'"{principal}" is a super user, whom no rule concerns; leave it out here or there'
         elif principal != EVERYBODY and name == "*":
             message = f'"{principal}" is somebody of the name "*"; "{EVERYBODY}" is everybody, of every type'
-        elif kind != "User" and kind.lower() == "user":
-            message = f'no client has the type "{kind}"; did you mean "User:{name}"?'
         else:
-            continue
-        yield Finding((*path, option, index), message, warning=True)
+            message = _of_principal(principal)
+        if message is not None:
+            yield Finding((*path, option, index), message, warning=True)
+
+
+def _of_principal(principal: str) -> str | None:
+    kind, _, name = principal.partition(":")
+    if kind != "User" and kind.strip().lower() == "user":
+        return f'no client has the type "{kind}"; did you mean "User:{name}"?'
+    if _SEVERAL.search(name):
+        return f"{shown(principal)} is one principal; write a list: [User:alice, User:bob]"
+    if name != name.strip() or not name.isprintable():
+        return f"no client has a name with white space at its ends, or with what cannot be seen: {shown(principal)}"
+    return None
 
 
 def _of_host(host: HostPattern) -> str | None:
+    if isinstance(host.network, IPv6Network) and host.network.subnet_of(_MAPPED):
+        bits = int(host.network.network_address) & 0xFFFFFFFF
+        inside = IPv4Network((bits, host.network.prefixlen - _MAPPED.prefixlen))
+        return f'a client from "{host.text}" has an IPv4 address, which is never in an IPv6 network; write "{inside}"'
     if host.network is not None or host.is_anywhere:
         return None
     if address(host.text) is None:

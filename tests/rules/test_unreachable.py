@@ -32,6 +32,21 @@ WARNINGS = {
         "{allow: user:a, to: Read, topics: t}",
         ['13: no client has the type "user"; did you mean "User:a"?'],
     ),
+    "several principals in one": (
+        "{deny: 'User:b;User:c', to: Read, topics: t}",
+        ['12: "User:b;User:c" is one principal; write a list: [User:alice, User:bob]'],
+    ),
+    "a name with a space at its end": (
+        "{deny: 'User:b ', to: Read, topics: t}",
+        ['12: no client has a name with white space at its ends, or with what cannot be seen: "User:b "'],
+    ),
+    "a network of IPv4 addresses inside IPv6": (
+        "{deny: User:b, to: Read, topics: t, from: '::ffff:10.0.0.0/104'}",
+        [
+            '47: a client from "::ffff:10.0.0.0/104" has an IPv4 address, which is never in an IPv6 network; '
+            'write "10.0.0.0/8"'
+        ],
+    ),
     "a host by its name": (
         "{allow: User:a, to: Read, topics: t, from: localhost}",
         ['48: no client comes from "localhost", hosts are addresses; write e.g. "127.0.0.1"'],
@@ -100,3 +115,16 @@ def test_what_can_never_match_is_told_with_its_place(case: str) -> None:
 )
 def test_what_may_match_is_left_alone(rule: str) -> None:
     assert warnings(rule) == []
+
+
+@pytest.mark.parametrize(
+    ("principal", "complaint"),
+    [
+        ("user:admin", 'no client has the type "user"; did you mean "User:admin"?'),
+        ("User:a;User:b", '"User:a;User:b" is one principal; write a list: [User:alice, User:bob]'),
+        (" User:admin", 'no client has the type " User"; did you mean "User:admin"?'),
+    ],
+)
+def test_a_super_user_who_can_be_nobody_is_told(principal: str, complaint: str) -> None:
+    _, problems = examine_text(f"super_users: ['{principal}']\n", "acl.yaml", {})
+    assert [str(problem) for problem in problems] == [f"acl.yaml:1:15: warning: {complaint}"]
