@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import warnings
+from typing import Any
 
 from joserfc.errors import JoseError, SecurityWarning
-from joserfc.jwk import KeySet, RSAKey
+from joserfc.jwk import Key, KeySet, RSAKey
 
 from proxy.text.problems import BadFileError, Problem
 from proxy.text.regular import open_regular
 from proxy.text.scarce import is_scarce
 
 LARGEST = 1 << 20
+NO_SET = "this is no set of keys (JWKS)"
 MOST_RSA = 16_384  # bits: OpenSSL verifies with no larger key
 
 warnings.filterwarnings("ignore", category=SecurityWarning)  # about short keys, which `tokens.py` refuses itself
@@ -21,18 +23,28 @@ warnings.filterwarnings("ignore", category=SecurityWarning)  # about short keys,
 def keys_in(document: bytes) -> KeySet:
     """The keys of a document. Raises ValueError."""
     try:
-        keys = KeySet.import_key_set(json.loads(document.decode()))
+        keys = KeySet([key for each in json.loads(document.decode())["keys"] for key in _read(each)])
     except UnicodeDecodeError as error:
         byte = document[error.start]
         raise ValueError(f"the keys (JWKS) are not UTF-8: 0x{byte:02x} at byte {error.start}") from None
-    except (JoseError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise ValueError("this is no set of keys (JWKS)") from None
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise ValueError(NO_SET) from None
+    if not keys.keys:
+        raise ValueError(NO_SET)
     if any(key.key_type == "oct" for key in keys.keys):
         raise ValueError("a shared secret is among the keys (JWKS); it would let everybody who reads it issue tokens")
     bits = max((key.public_key.key_size for key in keys.keys if isinstance(key, RSAKey)), default=0)
     if bits > MOST_RSA:
         raise ValueError(f"an RSA key of {bits:,} bits is among the keys (JWKS); the most is {MOST_RSA:,}")
     return keys
+
+
+def _read(key: Any) -> list[Key]:
+    """A key of a document. None if it is of a kind that is not known here: the others count (RFC 7517, 5)."""
+    try:
+        return KeySet.import_key_set({"keys": [key]}).keys
+    except (JoseError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return []
 
 
 def load_keys(file: str) -> KeySet:

@@ -22,6 +22,23 @@ def test_what_is_no_set_of_keys_is_refused(text: str) -> None:
         keys_in(text.encode())
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"kty": "AKP", "alg": "ML-DSA-44", "pub": "AAAA"},
+        {"kty": "EC", "crv": "P-999", "x": "AA", "y": "AA"},
+        {"kty": "OKP", "crv": "X999", "x": "AA"},
+        {"kty": "RSA", "n": "AQAB"},
+        {},
+        7,
+    ],
+)
+def test_a_key_of_an_unknown_kind_leaves_the_others_in_force(other: object) -> None:
+    document = json.loads(Issuer("k7").jwks)
+    document["keys"].insert(0, other)
+    assert [key.kid for key in keys_in(json.dumps(document)).keys] == ["k7"]
+
+
 def test_a_shared_secret_is_refused() -> None:
     with pytest.raises(ValueError, match="a shared secret is among the keys"):
         keys_in(b'{"keys": [{"kty": "oct", "k": "c2VjcmV0LXNlY3JldC1zZWNyZXQtc2VjcmV0"}]}')
