@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable
 
 DEFAULT = "DEFAULT"
+SHOWN = 60  # characters of a rule that is too long to show
 EXAMPLE = "RULE:^CN=([^,]+),.*$/$1/L"
 
 # As Kafka splits a list: at commas that no rule needs for itself.
@@ -67,6 +68,8 @@ def _step(text: str) -> MappingStep | None:
         with warnings.catch_warnings():
             warnings.simplefilter("error", FutureWarning)  # a set within a set: Java reads it as one
             pattern = re.compile(_JAVA_GROUP.sub("(?P<", match[2]), re.ASCII)
+    except RecursionError:
+        raise BadRuleError(f'the pattern of "{text[:SHOWN]}..." is nested too deep') from None
     except (re.error, ValueError, OverflowError, FutureWarning) as error:
         raise BadRuleError(f'the pattern of "{text}" cannot be read: {error}') from None
     replacement = _replacement(match[3], pattern)

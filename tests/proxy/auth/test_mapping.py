@@ -146,3 +146,8 @@ def test_a_list_of_rules_is_one_list() -> None:
 def test_a_pattern_that_only_java_knows_is_refused(pattern: str) -> None:
     with pytest.raises(BadRuleError, match="pattern"):
         Mapping([f"RULE:^CN={pattern}$/$1/"])
+
+
+def test_a_pattern_that_is_nested_too_deep_is_refused() -> None:
+    with pytest.raises(BadRuleError, match=r'the pattern of "RULE:\(+\.\.\." is nested too deep'):
+        Mapping(["RULE:" + "(" * 500 + "/x/"])
