@@ -106,8 +106,8 @@ class Hours(Section):
 
     def holds(self, at: float) -> bool:
         """Whether a moment, in seconds since 1970 UTC, is inside."""
-        # Moments are compared, not readings of the clock: where a clock is put back, one reading is two moments, of which
-        # the first is meant. Python compares two times of one zone by their readings, so seconds since 1970 are compared.
+        # Moments are compared, not readings of the clock: where a clock is put back, one reading is two moments, and
+        # the first is meant. Python compares two times of one zone by their readings, so these are seconds since 1970.
         if self.since is not None and at < self.since.replace(tzinfo=self.zone).timestamp():
             return False
         if self.before is not None and at >= self.before.replace(tzinfo=self.zone).timestamp():
