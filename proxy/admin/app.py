@@ -47,9 +47,11 @@ def application(
     clients, faults = ClientOperations(running.connections), FaultOperations(running.states)
     operations = with_document([*monitoring.operations, *clients.operations, *faults.operations])
     guard = Guard(options.secret, options.bind.host)
-    return Starlette(
+    served = Starlette(
         routes=routes(operations, guard),
         lifespan=monitoring.lifespan,
         exception_handlers=HANDLERS,
         middleware=[Middleware(LargeBodies, used_much)],
     )
+    served.router.redirect_slashes = False  # to an address with the `Host` of anybody, before the guard is asked
+    return served

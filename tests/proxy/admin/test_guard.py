@@ -10,6 +10,12 @@ TOKEN = "0123456789abcdef"
 WITH_TOKEN = {"authorization": f"Bearer {TOKEN}"}
 
 
+async def test_nobody_is_sent_to_another_address() -> None:
+    async with asked(token=TOKEN) as client:
+        answer = await client.get("/faults/", headers={"host": "evil.example.com"})
+        assert (answer.status_code, answer.headers.get("location")) == (404, None)
+
+
 @pytest.mark.parametrize(
     ("options", "headers", "status"),
     [
