@@ -110,6 +110,10 @@ def json_line(text: str, label: str) -> Piece:
         raise MaterialError(f"not JSON ({error}); see doorkeeper decode --help") from None
     if not isinstance(line, dict) or not {"api", "version"} <= line.keys() or not {"hex", "base64"} & line.keys():
         raise MaterialError('a line needs "api", "version", "side", and "hex" or "base64"')
+    if {"hex", "base64"} <= line.keys():
+        raise MaterialError('both "hex" and "base64" stand in one line; keep one of the two')
+    if not isinstance(line["api"], str) and type(line["api"]) is not int:
+        raise MaterialError(f'"api" is {json.dumps(line["api"])}; write a name or a key')
     side, version = line.get("side", "request"), line["version"]
     if side not in SIDES:
         raise MaterialError(f'"side" is {json.dumps(side)}; write "request" or "response"')

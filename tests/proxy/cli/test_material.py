@@ -2,7 +2,7 @@
 
 import pytest
 
-from proxy.cli.material import MaterialError, api, frames, is_one_frame, kind, unhex
+from proxy.cli.material import MaterialError, api, frames, is_one_frame, json_line, kind, unhex
 from proxy.protocol.api import METADATA, PRODUCE
 
 
@@ -33,3 +33,16 @@ def test_a_request_without_its_size_is_told_from_a_cut_one() -> None:
     assert is_one_frame(b"\0\0\0\x09produce v9 after its size", None)
     assert not is_one_frame(b"\0\0\0\x40cut", None)
     assert not is_one_frame(b"\0\0\0\3abc", None)
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ('{"api": 3, "version": 1, "hex": "", "base64": ""}', 'both "hex" and "base64" stand in one line'),
+        ('{"api": true, "version": 1, "hex": ""}', '"api" is true; write a name or a key'),
+        ('{"api": null, "version": 1, "hex": ""}', '"api" is null; write a name or a key'),
+    ],
+)
+def test_a_line_that_could_mean_two_things_is_told(line: str, complaint: str) -> None:
+    with pytest.raises(MaterialError, match=complaint):
+        json_line(line, "line 1")
