@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from proxy.core.topology import Topology
 from proxy.protocol.codec import end_finder
-from proxy.protocol.frame import RESPONSE_HEAD, Buffer
+from proxy.protocol.frame import RESPONSE_HEAD, SIZE, Buffer
 from proxy.protocol.schema import Message
 
 MOST = 16 << 10  # bytes; 200 brokers with long names
@@ -56,6 +56,8 @@ class RepeatedAnswer:
         if topology.edition is not self._edition or begins.tobytes() != self._begins:
             return None
         size, number = RESPONSE_HEAD.unpack_from(data, pos)
+        if SIZE.size + size < self._end:
+            return None  # it ends before these bytes do; reading it says so
         head = RESPONSE_HEAD.pack(size + len(self._instead) - len(self._begins), number)
         return Replacing(head + self._instead, self._end)
 

@@ -17,7 +17,7 @@ from proxy.core.context import Context
 from proxy.core.decisions import How
 from proxy.core.filter_chain import FilterChain
 from proxy.core.handled_requests import HandledRequests
-from proxy.core.inflight import DROPPED, Answer
+from proxy.core.inflight import Answer, Dropped
 from proxy.core.lane import Lane, State
 from proxy.core.limits import Limits
 from proxy.core.outcome import By
@@ -105,7 +105,9 @@ class RequestLane(Lane):
             self._give_up(ctx, verdict.ends, verdict.how)
             return Hold(pieces or ())
         if verdict.answered is not None:
-            self._answer(Answer(pieces or (), ctx, verdict.answered, verdict.why, verdict.leaving), wanted.acks)
+            in_turn = wanted.chain.in_turn
+            answer = Answer(pieces or (), ctx, verdict.answered, verdict.why, verdict.leaving, in_turn)
+            self._answer(answer, wanted.acks)
             pieces = ()
         else:
             self._passed_on(verdict, wanted)
@@ -124,7 +126,8 @@ class RequestLane(Lane):
             self._slots.append((ctx.correlation_id, SentAs(chain, verdict.version), ctx))
         if wanted.acks == 0:
             return
-        self._slots.extend([(ctx.correlation_id, DROPPED, None)] * (verdict.copies - 1))
+        if verdict.copies > 1:
+            self._slots.extend([(ctx.correlation_id, Dropped(chain), None)] * (verdict.copies - 1))
         if verdict.pieces is None and chain.fast_path is not None and not wanted.passes and self._is_in_force(chain):
             own = ctx.without(wanted.noted) if wanted.noted else ctx
             begins = chain.fast_path.learn(own, wanted.frame, wanted.body)

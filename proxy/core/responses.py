@@ -16,7 +16,7 @@ from typing import Any
 from proxy.core.context import Context
 from proxy.core.counted_chain import CountedChain
 from proxy.core.filter_chain import FilterChain
-from proxy.core.inflight import DROPPED, OURS, Slot
+from proxy.core.inflight import OURS, Dropped, Slot
 from proxy.core.lane import State
 from proxy.core.parts import Parts
 from proxy.core.pending_ask import PendingAsk
@@ -84,11 +84,11 @@ class Responses(ResponseLane):
                     return Ending(chain, stop - pos, left, partial(self._undecodable, chain, ctx))
             elif chain.repeated is not None:
                 reader = chain.repeated.reader(data, pos, self._connection.topology)
-                if reader is not None and self.turn.allows(ANSWERED):
-                    return reader
+                if reader is not None:
+                    return reader if self.turn.allows(ANSWERED) else self._look_again(slot)
         elif type(chain) is SentAs:
             self._outcomes.answered(ctx)
-        elif chain is DROPPED:
+        elif type(chain) is Dropped:
             return Dropping()
         frame = data[pos:stop]
         body = few = None
@@ -96,14 +96,18 @@ class Responses(ResponseLane):
             body = chain.response_body(frame)
             few = 0 if body is None else chain.few(chain.api.response, frame, body)
         if not self.turn.allows(work_of(stop - pos, few, ANSWERED)):
-            self._slots.appendleft(slot)
-            return self.hold(State.TURN)
+            return self._look_again(slot)
         if type(chain) is FilterChain and chain.only_shows and body is not None:
             is_small = few is not None or stop - pos <= LARGE
             if is_small and self._shows(chain, number, ctx, frame, body):
                 return None
         self._met, self._large = (chain, number, ctx, not is_whole, body), few is None
         return self
+
+    def _look_again(self, slot: Slot) -> Hold:
+        """The others have their turn; then this response is met again."""
+        self._slots.appendleft(slot)
+        return self.hold(State.TURN)
 
     def _shows(self, chain: FilterChain, number: int, ctx: Context | None, frame: memoryview, body: int) -> bool:
         """Show a small response to its observers, and let it pass. False: it has to be handled."""

@@ -7,11 +7,16 @@ from typing import Any
 
 import pytest
 
+from proxy.core.context import Context
+from proxy.core.decisions import Decision, Forward
+from proxy.core.decorators import on_request
+from proxy.core.plugin import Plugin
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
 from proxy.protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from proxy.protocol.schema import Request, Response
+from proxy.testing import build
 from tests.plugins.acl.talk import Rules, Talk
 from tests.plugins.acl.test_fetch import fetch, records
 from tests.plugins.acl.test_produce import produce
@@ -23,6 +28,14 @@ JOIN = JoinGroupRequest(
 )
 JOINED = JoinGroupResponse(error_code=0, generation_id=1, protocol_name="", leader="m", member_id="m", members=[])
 Making = Callable[..., Rules]
+
+
+class Twice(Plugin):
+    """Sends every Fetch twice."""
+
+    @on_request(FetchRequest)
+    def fetch(self, ctx: Context, request: FetchRequest) -> Decision:
+        return Forward(request, copies=2)
 
 
 @pytest.mark.parametrize(
@@ -65,3 +78,13 @@ def test_behind_other_requests_nothing_waits(rules: Making) -> None:
         talk.ask(produce(8, "mine"), 8)
         talk.ask(BEAT, 0)
     assert len(talk.to_broker) == 4
+
+
+def test_a_copy_of_a_fetch_may_wait_like_the_fetch_itself(rules: Making) -> None:
+    talk = Talk(rules(OWN).acl, "User:alice", None, build(Twice))
+    talk.ask(fetch(4, "mine"), 4)
+    talk.ask(BEAT, 0)
+    talk.answer(records(4, "mine"))
+    assert [type(request) for request in talk.to_broker] == [FetchRequest] * 2
+    talk.answer(records(4, "mine"))
+    assert [type(request) for request in talk.to_broker] == [FetchRequest] * 2 + [HeartbeatRequest]

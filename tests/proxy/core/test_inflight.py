@@ -1,13 +1,18 @@
 """In flight: a response of the proxy leaves when its request is the oldest."""
 
+from collections.abc import Iterator
 from typing import Any
 
+import pytest
+
 from proxy.core.context import Context
-from proxy.core.inflight import SLOT, Answer, InFlight
-from proxy.protocol.api import HEARTBEAT
+from proxy.core.filter_chain import FilterChain
+from proxy.core.inflight import OURS, SLOT, Answer, InFlight
+from proxy.protocol.api import FETCH, HEARTBEAT
 from proxy.testing import connection
 
 ROUTE: Any = object()
+PASSING = FilterChain(HEARTBEAT, 4, None, None)
 
 
 class Kept:
@@ -59,3 +64,32 @@ def test_what_was_noted_of_a_request_is_held_until_its_answer() -> None:
     assert waiting.held == SLOT + Kept.held
     waiting.slots.popleft()
     assert waiting.held == 0
+
+
+class Looked(list[Any]):
+    """Slots that count how many of them were looked at."""
+
+    looked = 0
+
+    def __reversed__(self) -> Iterator[Any]:
+        for slot in super().__reversed__():
+            self.looked += 1
+            yield slot
+
+
+@pytest.mark.parametrize("in_turn", [True, False])
+def test_nothing_in_front_of_a_request_that_was_answered_in_its_turn_is_looked_at(in_turn: bool) -> None:
+    inflight = InFlight()
+    looked = Looked([(1, PASSING, None)])
+    looked += [(0, OURS, Answer((), in_turn=in_turn))] * 100
+    inflight.slots = looked  # type: ignore[assignment]
+    assert not inflight.may_wait
+    assert looked.looked == (1 if in_turn else 101)
+
+
+def test_a_fetch_may_wait_whatever_was_answered_behind_it() -> None:
+    inflight = InFlight()
+    inflight.slots += [(1, FilterChain(FETCH, 4, None, None), None), (2, PASSING, None), (0, OURS, Answer(()))]
+    assert inflight.may_wait
+    inflight.slots.popleft()
+    assert not inflight.may_wait

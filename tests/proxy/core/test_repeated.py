@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from plugins.address import Address
-from proxy.core.commands import ToClient
+from proxy.core.commands import Close, ToClient, Wake
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Decision, Forward
 from proxy.core.decorators import observe, on_response
@@ -21,6 +21,7 @@ from proxy.core.topology import Endpoint, RefusedBroker, Topology
 from proxy.core.wish import carrying
 from proxy.protocol import messages  # noqa: F401  # makes every message known
 from proxy.protocol.api import DESCRIBE_CLUSTER, FIND_COORDINATOR, METADATA, Api
+from proxy.protocol.frame import SIZE
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.schema import Response
 from proxy.protocol.wire import Meaning
@@ -205,3 +206,30 @@ def test_where_another_plugin_looks_every_answer_is_read(kind: type[Watching | J
     for number in range(3):
         answered(link, *asked_for(brokers("kafka-1"), number))
     assert (plugin.read, other.seen) == (3, 3)
+
+
+def test_an_answer_that_says_it_ends_within_the_known_bytes_is_read() -> None:
+    plugin = build(Read)
+    link = Known(plugin).link()
+    for number in range(2):
+        answered(link, *asked_for(brokers("kafka-1"), number))
+    request, frame = asked_for(brokers("kafka-1"), 2)
+    from_client(link, request)
+    commands = from_broker(link, SIZE.pack(20) + frame[SIZE.size :])
+    assert not any(isinstance(command, ToClient) for command in commands)
+    assert isinstance(commands[-1], Close)
+
+
+def test_a_turn_ends_once_before_an_answer_like_the_last() -> None:
+    link = Known(build(Read)).link()
+    wakes: list[Wake] = []
+    for number in range(1_000):
+        request, frame = asked_for(brokers("kafka-1"), number)
+        from_client(link, request)
+        wakes += [command for command in from_broker(link, frame) if isinstance(command, Wake)]
+        if wakes:
+            break
+    assert len(wakes) == 1
+    assert b"proxy" in b"".join(
+        bytes(command.data) for command in link.wake(wakes[0].token) if isinstance(command, ToClient)
+    )
