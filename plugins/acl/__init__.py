@@ -5,6 +5,7 @@
 Rules:
 * Every request of every API is checked before its broker sees it; `table.py` has the checks. An API that is not in the
   table is refused. So is a request that cannot be decoded, resolved or decided.
+* A request that takes time to decide is not let through if the rules change meanwhile: the connection ends.
 * Elements that are refused are taken out of the request, and their errors put into the answer (`checked_request.py`).
   The rest is served.
 * A broker serves the requests of a connection one after the other. So a request that comes while a fetch may wait there
@@ -44,6 +45,7 @@ from proxy.plugin import (
     Connection,
     Context,
     Decision,
+    Disconnect,
     ErrorCode,
     FilePath,
     Finding,
@@ -59,6 +61,8 @@ from proxy.plugin import (
 )
 from proxy.plugin.frames import ELEMENTS
 from rules.load import load
+
+CHANGED = "the rules changed while a request was checked"
 
 
 class Acl(Plugin):
@@ -156,12 +160,15 @@ class Acl(Plugin):
         if unknown:
             yield from self.names.ask(unknown)
             checked.authorizer.take_up(ctx)
+        took_time = ctx.is_large
         for check in asked:
             decision = check.apply(checked)
             if type(decision) is GeneratorType:
-                decision = yield from decision
+                decision, took_time = (yield from decision), True
             if decision is not None:
                 return decision  # type: ignore[no-any-return]
+        if took_time and not checked.authorizer.is_current:
+            return Disconnect(CHANGED)
         if checked.has_more:
             ctx.notes[self] = checked
         return checked.decide()

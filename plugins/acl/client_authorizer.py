@@ -79,6 +79,11 @@ class ClientAuthorizer:
             self.rights = ClientRights(self.of, rules, client_of(self._connection))
             self.edition = object()
 
+    def still_has(self, rights: ClientRights) -> bool:
+        """Are these rights by the present rules? A rule's hours may be over: they count when a request begins."""
+        self.current()
+        return self.rights is rights or self.rights.id == rights.id
+
     @property
     def held(self) -> int:
         """Bytes of the cache: decisions with their names."""

@@ -43,6 +43,11 @@ class RequestAuthorizer:
         note_rules(ctx, rights)
 
     @property
+    def is_current(self) -> bool:
+        """Would the rules that are in force now decide the same? In shadow nothing hangs on it."""
+        return self._of.shadow or self.client.still_has(self._rights)
+
+    @property
     def now(self) -> float:
         """Seconds since 1970 UTC."""
         return self._of.now()

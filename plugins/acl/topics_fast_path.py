@@ -9,14 +9,16 @@ Rules:
 * Every topic must have been in a request that was read and passed, by the same edition of the client's authorizer.
   Nothing is decided here: decisions take time, and what a fast path does is not counted as work.
 * A request of which something was refused (in shadow too), or could be with other records, is no sample.
-* A Produce request has no topic after the last name, so the rest of a large one need not have arrived. A Fetch request
-  has more after its topics, and is walked to its end.
+* A Produce request has no topic after the last name, so the rest of a large one need not have arrived. If other rules
+  are in force when its last byte comes, that byte is withheld: a client may take half an hour to send 100 MB. A Fetch
+  request has more after its topics, and is walked to its end.
 * A Fetch request with tagged fields is always read: a follower gives its replica id there.
 * All requests that pass so share the context of the first that was read.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 from plugins.acl.authorizer import Authorizer
@@ -53,6 +55,7 @@ class TopicsSample:
     def __init__(self, kind: TopicsLayout, ctx: Context, authorizer: ClientAuthorizer, begins: bytes) -> None:
         self.api = ctx.api.key << 16 | ctx.version
         self.ctx = ctx
+        ctx.still = partial(authorizer.still_has, authorizer.rights)
         self.authorizer = authorizer
         self.edition = authorizer.edition
         self.begins = begins  # the bytes from the end of the head to the topics

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from itertools import chain, count
@@ -117,6 +117,7 @@ class Context:
 
     `came`, `sent` and `answered` are in seconds of the link's clock, and only known for a request that is observed.
     `sample`: this is the context of an earlier request, and stands for all requests like it; no handler ever sees it.
+    `still` of a sample: a request like it passed before it was whole, and its last byte is here; may it pass?
     """
 
     connection: Connection
@@ -132,6 +133,7 @@ class Context:
     sent: float | None = field(default=None, init=False)
     answered: float | None = field(default=None, init=False)
     sample: bool = field(default=False, init=False)
+    still: Callable[[], bool] | None = field(default=None, init=False)
     is_large: bool = field(default=False, init=False)  # a large message was read for it: handlers go over it in slices
 
     @property
@@ -165,7 +167,10 @@ class Context:
 
     def of_like(self, correlation_id: int, size: int = 0) -> Context:
         """The context of a request of so many bytes that is like this sample, with its own copy of the notes."""
-        return Context(self.connection, self.api, self.version, correlation_id, dict(self.notes), size)
+        other = Context(self.connection, self.api, self.version, correlation_id, dict(self.notes), size)
+        if self.still is not None:
+            other.still = self.still
+        return other
 
     @property
     def client_id(self) -> str | None:

@@ -7,6 +7,8 @@ Rules:
 * Observers are still shown the fields that they want of such a request. Their notes of it are in no sample.
 * The fast path returns a sample (`Context.as_sample`). A request that passes has a context of its own, with a copy of
   the sample's notes, as soon as any plugin is shown it.
+* A request may pass before it is whole. If what allowed it can end meanwhile, the sample says so (`Context.still`): it
+  is asked when the last byte has come. If the answer is no, that byte is withheld and the connection ends.
 * Of a request that was read, the fast path may say how others begin that pass too (`Beginning`): those of the same API
   and version with the same first bytes, except for the correlation id. It is not even asked about these: they pass in
   0.3 us. If some bytes differ each time, the fast path looks only at the rest of the frame (`Beginning.rest`).
@@ -100,7 +102,10 @@ class FastPaths:
             for key, note in sample.notes.items()
             if key in path.keys
         }
-        return samples[-1].noting(notes)
+        joined = samples[-1].noting(notes)
+        asked = [sample.still for sample in samples if sample.still is not None]
+        joined.still = (lambda: all(still() for still in asked)) if asked else None
+        return joined
 
     def learn(self, ctx: Context, frame: memoryview, body: int) -> Beginning | None:
         """How requests begin that all paths let pass."""

@@ -120,6 +120,20 @@ class Passing:
             self._done()
 
 
+class StillPassing:
+    """A request that passes before it is whole. At its last byte `still` is asked; `refuse` is called if it says no."""
+
+    whole = False
+
+    def __init__(self, still: Callable[[], bool], refuse: Callable[[], Sequence[Buffer]]) -> None:
+        self._still = still
+        self._refuse = refuse
+
+    def read(self, span: memoryview, last: bool) -> Sequence[Buffer] | None:
+        """Any span of it."""
+        return self._refuse() if last and not self._still() else None
+
+
 class Dropping:
     """A response that goes to nobody."""
 

@@ -2,18 +2,23 @@
 
 Rules:
 * Observers are shown the fields that they want of such a request, and are told its outcome.
+* A request that passes before it is whole is asked about once more at its last byte (`Context.still`).
 * A fast path is asked once about each request. If it raises, the handler is asked, and says what is wrong.
 """
 
 from __future__ import annotations
 
+from functools import partial
+
 from proxy.core.context import Context
 from proxy.core.filter_chain import FilterChain
+from proxy.core.inflight import Slot
 from proxy.core.lane import State
+from proxy.core.readers import StillPassing
 from proxy.core.request_lane import RequestLane
 from proxy.core.request_topics import Topics
 from proxy.protocol.api import PRODUCE
-from proxy.protocol.frame import Head, Hold
+from proxy.protocol.frame import Head, Hold, Reader
 from proxy.protocol.problem import ProtocolError
 
 
@@ -84,6 +89,19 @@ class UnhandledRequests(RequestLane):
             self._outcomes.sent(ctx)
         self._slots.append((head[2], chain.after_fast_path or chain, sample if ctx is None else ctx))
         return True
+
+    def _rest(self) -> Reader | None:
+        """The reader of a request that passes before it is whole, and is in flight."""
+        slot = self._slots[-1]
+        still = slot[2].still
+        return None if still is None else StillPassing(still, partial(self._withdraw, slot))
+
+    def _withdraw(self, slot: Slot) -> Hold:
+        """The last byte of this request must not go to the broker, which has the others."""
+        if self._slots and self._slots[-1] is slot:
+            self._slots.pop()
+        ctx: Context = slot[2]
+        return self._give_up(None if ctx.sample else ctx, "what allowed a request changed before it was whole")
 
     def _send_unread(self, chain: FilterChain, ctx: Context) -> None:
         """A request that no plugin reads goes to the broker. Observers are told its outcome."""

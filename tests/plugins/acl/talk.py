@@ -89,6 +89,10 @@ class Talk:
         self._sent.append((api, version))
         self._happens(from_client(self.link, memoryview(bytearray(frame))))
 
+    def more(self, data: bytes) -> None:
+        """Send more of a frame that began."""
+        self._happens(from_client(self.link, memoryview(bytearray(data))))
+
     def answer(self, response: Response) -> Any:
         """The broker answers its oldest request. Gives the response that the client gets."""
         api, version, number = self._asked.pop(0)

@@ -12,16 +12,21 @@ from typing import Any
 import pytest
 
 from proxy.core.commands import Close, Emit, ToBroker, ToClient
+from proxy.core.context import Context
+from proxy.core.decorators import observe_topics, on_outcome
 from proxy.core.events import Undecodable
 from proxy.core.fetch_sessions import FetchSessions
+from proxy.core.outcome import Outcome
+from proxy.core.plugin import Plugin
 from proxy.protocol.api import FETCH, PRODUCE
 from proxy.protocol.frame import SIZE
 from proxy.protocol.header import request_frame
+from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.schema import Request
 from proxy.testing import from_client
 from tests.plugins.acl.talk import Rules, Talk, topic_id
 from tests.plugins.acl.test_fetch import Consumer, fetch, records
-from tests.plugins.acl.test_produce import produce
+from tests.plugins.acl.test_produce import BATCH, WRITES, produce, written
 from tests.proxy.core.lending import with_turns
 from tests.proxy.protocol.odd import Odd
 
@@ -142,3 +147,52 @@ def test_of_a_session_whatever_was_asked_before(rules: Making, version: int, rou
 
 def some(dice: random.Random, often: float = 0.5) -> list[str]:
     return [name for name in NAMES if dice.random() < often]
+
+
+LARGE = BATCH + bytes(200_000)  # its records come in many pieces
+
+
+class Watching(Plugin):
+    """Is shown the topics of each request, and told of its outcome."""
+
+    @observe_topics(ProduceRequest)
+    def topics(self, ctx: Context, topics: list[str | bytes]) -> None: ...
+
+    @on_outcome(PRODUCE)
+    def ended(self, ctx: Context, outcome: Outcome) -> None: ...
+
+
+@pytest.mark.parametrize("observers", [(), (Watching(),)], ids=["alone", "observed"])
+@pytest.mark.parametrize("version", [8, 9, 12])
+@pytest.mark.parametrize(
+    ("after", "may"),
+    [("acls: []", False), (WRITES, True), (WRITES + " # the same", True), (WRITES.replace("mine", "other"), False)],
+)
+def test_a_large_request_that_began_by_other_rules_does_not_get_to_its_end(
+    rules: Making, version: int, after: str, may: bool, observers: tuple[Plugin, ...]
+) -> None:
+    own = rules(WRITES)
+    talk = Talk(own.acl, "User:alice", None, *observers)
+    talk.ask(produce(version, "mine"), version)
+    talk.answer(written(version, "mine"))
+    frame = request_frame(produce(version, "mine", records=LARGE), version, 2, "app")
+    talk.send(frame[:1000], PRODUCE, version)
+    own.become(after)
+    passed = len(talk.to_broker)
+    talk.more(frame[1000:-1])
+    assert talk.closed is None
+    talk.more(frame[-1:])
+    assert len(talk.to_broker) == passed + may
+    assert talk.closed == (None if may else "what allowed a request changed before it was whole")
+
+
+def test_a_rule_whose_hours_end_meanwhile_allowed_the_request(rules: Making) -> None:
+    own = rules("acls: [{allow: User:alice, to: Write, topics: mine, during: {before: 2023-11-19T13:00, zone: UTC}}]")
+    talk = Talk(own.acl)
+    talk.ask(produce(9, "mine"), 9)
+    talk.answer(written(9, "mine"))
+    frame = request_frame(produce(9, "mine", records=LARGE), 9, 2, "app")
+    talk.send(frame[:1000], PRODUCE, 9)
+    own.clock.time += 7200
+    talk.more(frame[1000:])
+    assert (len(talk.to_broker), talk.closed) == (2, None)

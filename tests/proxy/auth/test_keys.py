@@ -36,7 +36,7 @@ def test_what_is_no_set_of_keys_is_refused(text: str) -> None:
 def test_a_key_of_an_unknown_kind_leaves_the_others_in_force(other: object) -> None:
     document = json.loads(Issuer("k7").jwks)
     document["keys"].insert(0, other)
-    assert [key.kid for key in keys_in(json.dumps(document)).keys] == ["k7"]
+    assert [key.kid for key in keys_in(json.dumps(document).encode()).keys] == ["k7"]
 
 
 def test_a_shared_secret_is_refused() -> None:
