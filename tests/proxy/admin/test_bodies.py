@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 
 import pytest
 import trio
 import trio.testing
+from starlette.requests import Request
+from starlette.types import Message
 
-from proxy.admin.bodies import WITHIN
+from proxy.admin.bodies import WITHIN, read_json
+from proxy.admin.problems import HttpError
 from tests.proxy.admin.served import asked
 
 
@@ -52,6 +55,18 @@ async def test_a_body_that_does_not_come_is_not_waited_for(autojump_clock: trio.
         assert answer.status_code == 408
         assert answer.headers["connection"] == "close"
     assert trio.current_time() == WITHIN
+
+
+async def test_a_client_that_leaves_before_its_body_is_whole_is_no_bug() -> None:
+    messages: Iterator[Message] = iter(
+        [{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}]
+    )
+
+    async def receive() -> Message:
+        return next(messages)
+
+    with pytest.raises(HttpError, match="the client left"):
+        await read_json(Request({"type": "http", "headers": []}, receive))
 
 
 async def test_json_may_say_its_characters() -> None:
