@@ -7,7 +7,6 @@ that type.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from contextlib import aclosing
 from typing import Any
 
@@ -16,6 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from proxy.admin.problems import HttpError
 from proxy.text.plain import check_depth
+from proxy.text.strict_json import strict_json
 from proxy.text.yaml_document import DEEPEST
 
 LARGEST = 1 << 20  # bytes
@@ -51,7 +51,7 @@ async def read_json(request: Request) -> Any:
 
 def _parsed(body: bytes) -> Any:
     """The value of the JSON text. Raises RecursionError or ValueError."""
-    value = json.loads(body, object_pairs_hook=_object, parse_constant=_constant)
+    value = strict_json(body)
     check_depth(value)
     if b"\\u" in body:
         json.dumps(value, ensure_ascii=False).encode()
@@ -66,15 +66,3 @@ async def _read(request: Request) -> bytearray:
             if len(body) > LARGEST:
                 raise HttpError(413, f"the body is larger than {LARGEST >> 20} MiB", headers=CLOSE)
     return body
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(name for name, times in Counter(name for name, _ in pairs).items() if times > 1)
-        raise ValueError(f'"{twice[:60]}" stands in one object twice')
-    return found
-
-
-def _constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")

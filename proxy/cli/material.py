@@ -14,6 +14,7 @@ from difflib import get_close_matches
 from typing import Any, Literal
 
 from proxy.protocol.api import APIS, PRODUCE, Api, api_named
+from proxy.text.strict_json import strict_json
 
 MessageSide = Literal["request", "response"]
 SIDES = ("request", "response")
@@ -105,7 +106,7 @@ def frames(data: bytes) -> Iterator[tuple[str, bytes]]:
 def json_line(text: str, label: str) -> Piece:
     """One JSON line."""
     try:
-        line: Any = json.loads(text)
+        line: Any = strict_json(text)
     except (ValueError, RecursionError) as error:
         raise MaterialError(f"not JSON ({error}); see doorkeeper decode --help") from None
     if not isinstance(line, dict) or not {"api", "version"} <= line.keys() or not {"hex", "base64"} & line.keys():

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from proxy.text.strict_json import strict_json
 from proxy.text.words import nearest, printable, shown
 from rules import AccessQuestion, Client, Operation, ResourceType, Snapshot
 from rules.hosts import java_text
@@ -60,7 +61,7 @@ def answered(question: AccessQuestion, snapshot: Snapshot, file: str) -> Answere
 
 def _asked(line: str, label: str) -> QuestionLine:
     try:
-        value = json.loads(line)
+        value = strict_json(line)
     except (ValueError, RecursionError) as error:
         raise QuestionError(f"not JSON: {error}; correct this line") from None
     if not isinstance(value, dict):

@@ -50,6 +50,7 @@ ADMIN = ["faults", "list", "--url"]
         (["acls", "import", "-"], b"\xff\xfe", "the input is not UTF-8"),
         (["explain", "{rules}", "--questions", "-"], b"\xff\xfe", "the input is not UTF-8"),
         (["explain", "{rules}", "--questions", "-"], b"[" * 100_000, "not JSON"),
+        (["explain", "{rules}", "--questions", "-"], b'{"principal": "User:a", "principal": "User:b"}', "twice"),
         (
             [
                 "explain",

@@ -38,6 +38,7 @@ def test_a_request_without_its_size_is_told_from_a_cut_one() -> None:
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
+        ('{"api": 3, "version": 1, "hex": "", "api": 4}', '"api" stands in one object twice'),
         ('{"api": 3, "version": 1, "hex": "", "base64": ""}', 'both "hex" and "base64" stand in one line'),
         ('{"api": true, "version": 1, "hex": ""}', '"api" is true; write a name or a key'),
         ('{"api": null, "version": 1, "hex": ""}', '"api" is null; write a name or a key'),
