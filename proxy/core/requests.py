@@ -108,9 +108,9 @@ class Requests(UnhandledRequests):
             body = self._heads.body(chain, frame)
             topics = None if body is None or shown.topics is None else shown.topics.find(frame, body)
             if body is not None and topics is not None and self._shows(chain, head, frame, size, body, topics):
-                return None if len(frame) == size else self._rest()
+                return self._rest(chain, len(frame) == size)
         elif chain.fast_path is not None and self._passes(chain, head, frame, size):
-            return None if len(frame) == size else self._rest()
+            return self._rest(chain, len(frame) == size)
         is_whole = len(frame) == size
         few = self._few(chain, frame) if is_whole else None
         if not self.turn.allows(work_of(size, few, ASKED)):

@@ -90,8 +90,10 @@ class UnhandledRequests(RequestLane):
         self._slots.append((head[2], chain.after_fast_path or chain, sample if ctx is None else ctx))
         return True
 
-    def _rest(self) -> Reader | None:
-        """The reader of a request that passes before it is whole, and is in flight."""
+    def _rest(self, chain: FilterChain, is_whole: bool) -> Reader | None:
+        """The reader of the rest of a request that passes. If it has handlers, a sample let it: it is in flight."""
+        if is_whole or not chain.handled:
+            return None
         slot = self._slots[-1]
         still = slot[2].still
         return None if still is None else StillPassing(still, partial(self._withdraw, slot))

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from proxy.core.commands import ToBroker
 from proxy.core.context import Context
 from proxy.core.decorators import observe_topics
 from proxy.core.filters import Filters
@@ -102,6 +103,17 @@ def test_a_request_without_an_answer_is_shown_too() -> None:
     using = Using()
     play(Link(connection(), Filters([using])), asking(produced(9, acks=0), 1, 9))
     assert (using.used, using.by) == ([tuple(NAMES)], [(1, By.NOBODY)])
+
+
+@pytest.mark.parametrize("at", [60, 500, 1_000])
+def test_a_request_without_an_answer_passes_before_it_is_whole(at: int) -> None:
+    using = Using()
+    link = Link(connection(), Filters([using]))
+    frame = asking(produced(9, ["orders"], acks=0), 1, 9)
+    first, rest = cut(frame, at)
+    assert play(link, first) == [ToBroker(first)]
+    assert play(link, rest) == [ToBroker(rest)]
+    assert (using.used, using.by) == ([("orders",)], [(1, By.NOBODY)])
 
 
 def test_only_produce_and_fetch_have_topics_that_are_found_so() -> None:
