@@ -64,7 +64,7 @@ class ClientRights:
             if len(known) >= MOST_DECISIONS:
                 self.cached -= sum(map(size, known))
                 known.clear()
-            if len(name) <= LONGEST_TOPIC and not self._is_replaced:  # no longer name is cached
+            if len(name) <= LONGEST_TOPIC and not self._is_replaced:  # longer names are not cached
                 known[name] = decision
                 self.cached += size(name)
         return decision

@@ -40,7 +40,7 @@ def keys_in(document: bytes) -> KeySet:
 
 
 def _read(key: Any) -> list[Key]:
-    """A key of a document. None if it is of a kind that is not known here: the others count (RFC 7517, 5)."""
+    """A key of a document, or none if it cannot be read here: the others count (RFC 7517, section 5)."""
     try:
         return KeySet.import_key_set({"keys": [key]}).keys
     except (JoseError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
