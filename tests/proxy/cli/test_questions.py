@@ -49,7 +49,8 @@ def test_what_is_not_said_is_not_known() -> None:
         ({"at": True}, '"at" is true, not a number of seconds since 1970'),
         ({"at": 1e300}, '"at" is 1e+300, not in the years 1970 to 9998; give seconds since 1970'),
         ({"at": -1}, '"at" is -1, not in the years 1970 to 9998; give seconds since 1970'),
-        ({"at": math.nan}, '"at" is nan, not in the years 1970 to 9998; give seconds since 1970'),
+        ({"at": math.nan}, "not JSON: NaN is no JSON; correct this line"),
+        ({"at": math.inf}, "not JSON: Infinity is no JSON; correct this line"),
         ({"allowed": 1}, '"allowed" is 1, not true or false'),
     ],
 )
