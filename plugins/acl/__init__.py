@@ -128,6 +128,7 @@ class Acl(Plugin):
                 position,
                 part.is_needed,
                 unneeded_after=produced if api is PRODUCE else None,
+                unneeded_while=fetched if api is FETCH else None,
                 on_error=on_error,
             )
         for api in APIS.values():

@@ -19,6 +19,8 @@ from proxy.plugin import Connection, Denied
 from rules import Snapshot
 from rules.clients import client_of
 
+Who = tuple[str | None, str | None, str | None]  # principal, mechanism, client id
+
 
 class ClientAuthorizer:
     """What one connection's client may do, by the rules of the authorizer `of`.
@@ -28,11 +30,10 @@ class ClientAuthorizer:
 
     __slots__ = (
         "_at",
-        "_client_id",
         "_connection",
-        "_mechanism",
-        "_principal",
+        "_facts",
         "_rules",
+        "_who",
         "edition",
         "of",
         "rights",
@@ -43,9 +44,8 @@ class ClientAuthorizer:
         self._connection = connection
         self._rules: Snapshot | None = None  # what the rights are made of; below: for when, and for whom
         self._at = 0
-        self._principal: str | None = None
-        self._mechanism: str | None = None
-        self._client_id: str | None = None
+        self._who: Who = (None, None, None)
+        self._facts: object = None  # the edition of the connection, from which that was taken
         self.rights: ClientRights
         self.edition: object = None
         self.current()
@@ -56,27 +56,25 @@ class ClientAuthorizer:
 
     def current(self) -> object:
         """Take up the present rules and properties of the client. Returns the edition."""
-        authorizer, connection = self.of, self._connection
-        if (
-            authorizer.rules.value is not self._rules
-            or authorizer.is_timed
-            or connection.principal is not self._principal
-            or connection.mechanism is not self._mechanism
-            or connection.client_id is not self._client_id
-        ):
-            self._renew(connection.principal, connection.mechanism, connection.client_id)
+        of = self.of
+        if of.rules.value is not self._rules or of.is_timed or self._connection.edition is not self._facts:
+            self._renew(self._connection)
         return self.edition
 
-    def _renew(self, principal: str | None, mechanism: str | None, client_id: str | None) -> None:
+    def decides_by(self, edition: object) -> bool:
+        """Is this edition in force?"""
+        return self.current() is edition
+
+    def _renew(self, connection: Connection) -> None:
         """Compare with the state before, and begin a new edition only if something differs."""
-        rules, at = self.of.edition()
-        before = self._rules, self._at, self._principal, self._mechanism, self._client_id
-        self._rules, self._at = rules, at
-        self._principal, self._mechanism, self._client_id = principal, mechanism, client_id
-        if before != (rules, at, principal, mechanism, client_id):
+        before = self._rules, self._at, self._who
+        self._rules, self._at = self.of.edition()
+        self._facts = connection.edition
+        self._who = connection.principal, connection.mechanism, connection.client_id
+        if before != (self._rules, self._at, self._who):
             if self.edition is not None:
                 self.rights.retire()
-            self.rights = ClientRights(self.of, rules, client_of(self._connection))
+            self.rights = ClientRights(self.of, self._rules, client_of(connection))
             self.edition = object()
 
     def still_has(self, rights: ClientRights) -> bool:

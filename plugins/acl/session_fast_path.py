@@ -13,6 +13,7 @@ Rules:
 
 from __future__ import annotations
 
+from contextlib import suppress
 from struct import Struct
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from plugins.acl.authorizer import Authorizer
 from plugins.acl.client_authorizer import ClientAuthorizer
 from plugins.acl.fetch import FetchHandlers
 from proxy.plugin import Connection, Context, FetchRequest
-from proxy.plugin.frames import BAD_BYTES, REQUEST_HEAD, FastPath, Spans, spans_finder
+from proxy.plugin.frames import BAD_BYTES, REQUEST_HEAD, Beginning, FastPath, Spans, spans_finder
 
 HEAD = REQUEST_HEAD.size
 MOST = 64  # lengths of requests that are remembered on one connection, and requests of each length
@@ -139,17 +140,16 @@ class SessionFastPath:
         epoch = int.from_bytes(frame[passed.epoch_at : passed.epoch_at + EPOCH], signed=True)
         return passed.ctx if self._fetch.repeats(passed.ctx, epoch) else None
 
-    def learn(self, ctx: Context, frame: memoryview, body: int) -> None:
+    def learn(self, ctx: Context, frame: memoryview, body: int) -> Beginning | None:
         """Keep a request that was read and passed, if others like it may pass."""
         if not self._fetch.has_session(ctx):
-            self._others.learn(ctx, frame, body)
-        elif self._fetch.may_repeat(ctx):
+            return self._others.learn(ctx, frame, body)
+        if self._fetch.may_repeat(ctx):
             samples: FetchSamples = ctx.connection.samples.setdefault(self, FetchSamples())
             authorizer: ClientAuthorizer = ctx.connection.notes[self._authorizer.name]
-            try:
+            with suppress(*BAD_BYTES):  # the broker will refuse it
                 self._keep(samples, ctx, frame, body, authorizer.edition)
-            except BAD_BYTES:
-                return  # the broker will refuse it
+        return None
 
     def _keep(self, samples: FetchSamples, ctx: Context, frame: memoryview, body: int, edition: object) -> None:
         """Keep a sample of a request, if that is worth while."""

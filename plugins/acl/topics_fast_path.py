@@ -1,7 +1,7 @@
 """Topics fast path: if a request begins like one that was read, only the names of its topics are checked.
 
 A producer sends the same request with other records for varying topics, and so does a consumer without a session.
-Reading a request takes 20 us, and 5 more for each topic. Checking only its topics takes 1 us, and 0.02 for each.
+Reading a request takes 20 us, and 5 more for each topic. Checking only its topics takes 0.5 us, and 0.02 for each.
 
 Rules:
 * The bytes before the topics must be those of a request that was read and passed. They have the client id, the
@@ -12,6 +12,8 @@ Rules:
 * A Produce request has no topic after the last name, so the rest of a large one need not have arrived. If other rules
   are in force when its last byte comes, that byte is withheld: a client may take half an hour to send 100 MB. A Fetch
   request has more after its topics, and is walked to its end.
+* The answer to a Fetch may come late. It passes unread only if the same edition is in force then. No answer to a
+  Produce request is read.
 * A Fetch request with tagged fields is always read: a follower gives its replica id there.
 * All requests that pass so share the context of the first that was read.
 """
@@ -26,7 +28,7 @@ from plugins.acl.client_authorizer import ClientAuthorizer
 from plugins.acl.fetch import FetchHandlers
 from plugins.acl.produce import ProduceHandlers
 from proxy.plugin import Connection, Context, FetchRequest, ProduceRequest, Request
-from proxy.plugin.frames import BAD_BYTES, REQUEST_HEAD, KnownTopics, rollcall, start_finder
+from proxy.plugin.frames import BAD_BYTES, REQUEST_HEAD, Beginning, KnownTopics, rollcall, start_finder
 
 HEAD = REQUEST_HEAD.size
 MOST = 10_000  # names that are known on one connection
@@ -48,16 +50,22 @@ FETCH_TOPICS = TopicsLayout(FetchRequest, "topics", "topic", whole=True)
 
 
 class TopicsSample:
-    """A request that was read and passed, as a sample for others. `known` has the topics that may be used."""
+    """A request that was read and passed, as a sample for others. `known` has the topics that may be used.
 
-    __slots__ = ("_strangers", "api", "authorizer", "begins", "ctx", "edition", "known")
+    `holds`: are the rules in force by which it passed?
+    """
+
+    __slots__ = ("_rules", "_strangers", "_watched", "api", "authorizer", "begins", "ctx", "edition", "holds", "known")
 
     def __init__(self, kind: TopicsLayout, ctx: Context, authorizer: ClientAuthorizer, begins: bytes) -> None:
         self.api = ctx.api.key << 16 | ctx.version
         self.ctx = ctx
         ctx.still = partial(authorizer.still_has, authorizer.rights)
+        ctx.unneeded = self.holds = partial(authorizer.decides_by, authorizer.edition)
         self.authorizer = authorizer
         self.edition = authorizer.edition
+        self._watched = authorizer.of.rules
+        self._rules = self._watched.value
         self.begins = begins  # the bytes from the end of the head to the topics
         self._strangers = rollcall(
             kind.request, ctx.version, kind.name, "topic_id", begins_at=kind.topics, whole=kind.whole
@@ -75,6 +83,18 @@ class TopicsSample:
             return self._strangers(frame, HEAD, self.begins, self.known.values)
         except BAD_BYTES:
             return None  # more bytes are to come, or the reader of the request reports the error
+
+    def goes_on(self, topics: memoryview) -> bool:
+        """May a request pass that begins like the sample, and goes on with these topics? See `Beginning.rest`.
+
+        The client is the same, or the beginning would have been forgotten: only other rules may be in force.
+        """
+        if len(topics) > LOOKED_AT or self._watched.value is not self._rules:
+            return False
+        try:
+            return self._strangers(topics, 0, b"", self.known.values) == []
+        except BAD_BYTES:
+            return False
 
     def learn(self, frame: memoryview) -> None:
         """This request was read and passed: NEW of its names become known at most."""
@@ -111,15 +131,15 @@ class TopicsFastPath:
         sample: TopicsSample | None = connection.samples.get(self)
         if sample is None or sample.api != api:
             return None
-        if sample.authorizer.current() is not sample.edition:
+        if not sample.holds():
             del connection.samples[self]  # its notes keep rules in memory that were replaced
             return None
         return sample.ctx if len(frame) <= LOOKED_AT and sample.strangers(frame) == [] else None
 
-    def learn(self, ctx: Context, frame: memoryview, body: int) -> None:
+    def learn(self, ctx: Context, frame: memoryview, body: int) -> Beginning | None:
         """Keep a request that was read and passed, or its names, if others like it may pass."""
         if not self._handlers.may_repeat(ctx):
-            return
+            return None
         authorizer: ClientAuthorizer = ctx.connection.notes[self._authorizer.name]
         topics = start_finder(self._kind.request, ctx.version, self._kind.topics)(frame, body)
         begins = bytes(frame[HEAD:topics])
@@ -128,3 +148,4 @@ class TopicsFastPath:
             sample = ctx.connection.samples[self] = TopicsSample(self._kind, ctx.as_sample(), authorizer, begins)
         if len(frame) <= LOOKED_AT:
             sample.learn(frame)
+        return None if self._authorizer.is_timed else Beginning(topics, sample.goes_on, sample.ctx)

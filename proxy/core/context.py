@@ -118,6 +118,7 @@ class Context:
     `came`, `sent` and `answered` are in seconds of the link's clock, and only known for a request that is observed.
     `sample`: this is the context of an earlier request, and stands for all requests like it; no handler ever sees it.
     `still` of a sample: a request like it passed before it was whole, and its last byte is here; may it pass?
+    `unneeded` of a sample: the answer to such a request begins; may it pass? Otherwise handlers say what they need.
     """
 
     connection: Connection
@@ -134,6 +135,7 @@ class Context:
     answered: float | None = field(default=None, init=False)
     sample: bool = field(default=False, init=False)
     still: Callable[[], bool] | None = field(default=None, init=False)
+    unneeded: Callable[[], bool] | None = field(default=None, init=False)
     is_large: bool = field(default=False, init=False)  # a large message was read for it: handlers go over it in slices
 
     @property
@@ -170,6 +172,8 @@ class Context:
         other = Context(self.connection, self.api, self.version, correlation_id, dict(self.notes), size)
         if self.still is not None:
             other.still = self.still
+        if self.unneeded is not None:
+            other.unneeded = self.unneeded
         return other
 
     @property

@@ -12,11 +12,13 @@ Rules:
 * Of a request that was read, the fast path may say how others begin that pass too (`Beginning`): those of the same API
   and version with the same first bytes, except for the correlation id. It is not even asked about these: they pass in
   0.3 us. If some bytes differ each time, the fast path looks only at the rest of the frame (`Beginning.rest`).
+  Observers are shown the topics of such requests; if they want more, requests are not recognized so.
 * What a fast path keeps of a connection is in `connection.samples`. It is forgotten when other filters come into force.
 * A response handler's `needed` is asked when the response begins, with the request's context or its sample, and
   changes neither. A response that no handler needs passes unread. But its own error code is looked at where a handler
   has `on_error`. If the handler is `unneeded_after` a fast path, it is not even asked about the answers to requests
-  which that fast path let pass.
+  which that fast path let pass. If it is `unneeded_while` a sample of it says so, the sample is asked first
+  (`Context.unneeded`), which takes less time.
 """
 
 from __future__ import annotations
@@ -33,11 +35,12 @@ class Beginning(NamedTuple):
 
     It holds until the client authenticates again or changes its client id, a plugin is given another state, or a file
     that a plugin watches changes. `rest` is asked about the frame from `end` on, which may not be whole yet (None:
-    anything may follow).
+    anything may follow). `sample`: the one that they are like; None: one of the request that was learned.
     """
 
     end: int
     rest: Callable[[memoryview], bool] | None = None
+    sample: Context | None = None
 
 
 class FastPath(Protocol):
@@ -105,6 +108,7 @@ class FastPaths:
         joined = samples[-1].noting(notes)
         asked = [sample.still for sample in samples if sample.still is not None]
         joined.still = (lambda: all(still() for still in asked)) if asked else None
+        joined.unneeded = None  # each speaks for its own handlers: these are asked
         return joined
 
     def learn(self, ctx: Context, frame: memoryview, body: int) -> Beginning | None:

@@ -79,18 +79,26 @@ class FilterChain:
         self.requests = 0  # how many came; a plain number, read by the metrics
         answering = response.handlers if response else ()
         self.shown = request.shown if request else None  # what observers are shown; None: no request
+        # Whether nothing but topics is shown of a request, and nobody is told its outcome.
+        self.only_topics_shown = not observers and (self.shown is None or self.shown.topics is not None)
+        # Whether a plugin that is shown a request may be given its answer, and find there what it noted of the request.
+        self.notes_last = bool(self.shown and response and self.shown.positions & response.positions)
         fast_paths = {handler.fast_path for handler in request.handlers} if request else set()
         self.fast_path = joint(handler.fast_path for handler in request.handlers) if request else None
         self.handled = bool(request and request.handlers)
         # Whether a small response is only shown: no handler looks at it, and nobody takes steps before it leaves.
         self.only_shows = bool(response and not response.handlers and not observers.holders)
         self._needed = tuple(handler.needed for handler in answering if handler.needed)
-        self.on_error = tuple(handler.on_error for handler in answering if handler.on_error)
+        self._on_error = tuple(handler.on_error for handler in answering if handler.on_error)
         none_needed = self.fast_path and all(
             handler.unneeded_after in fast_paths for handler in answering if handler.needed
         )
         # The chain for answers to requests that the fast path let pass, if it is another.
         self.after_fast_path = unread if none_needed else None
+        # Whether a sample may say that no handler needs an answer.
+        self._asks_sample = self.fast_path is not None and all(
+            handler.unneeded_while in fast_paths for handler in answering if handler.needed
+        )
         self.tail_only = (
             response is not None and response.names is not None and ends_in_tags(api.response, response.names)
         )
@@ -106,16 +114,20 @@ class FilterChain:
         self._bare = Alike()
         self._response_header = skipper(ResponseHeader, api.response_header(version))
 
-    def of_response(self, ctx: Context | None, frame: memoryview | None = None) -> FilterChain:
-        """The chain of the response that begins now with these bytes. None: a response without an error of its own."""
+    def of_response(
+        self, ctx: Context | None, data: memoryview | None = None, start: int = 0, stop: int = 0
+    ) -> FilterChain:
+        """The chain of the response that begins now, at `start`. Without `data`: of one without an error of its own."""
         if self.unread is None or ctx is None:
             return self
         try:
+            if self._asks_sample and ctx.unneeded is not None and ctx.unneeded():
+                return self.unread
             for needed in self._needed:
                 if needed(ctx):
                     return self
-            if frame is not None and any(wants(ctx) for wants in self.on_error):
-                return self if self._may_be_error(frame) else self.unread
+            if data is not None and any(wants(ctx) for wants in self._on_error):
+                return self if self._may_be_error(data[start:stop]) else self.unread
         except Exception:
             return self  # its handler is asked now, and says what is wrong
         return self.unread

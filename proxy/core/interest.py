@@ -33,6 +33,7 @@ class Interest:
         self.version = version
         self.names = names
         wanting = tuple(handlers)
+        self.positions = frozenset(handler.position for handler in wanting)
         self.handlers = tuple(handler for handler in wanting if not handler.wish.observes)
         self._observing = tuple(handler for handler in wanting if handler.wish.observes)
         self.observers = tuple(map(self._showing, self._observing))

@@ -29,8 +29,8 @@ SHORT = 1 << 10  # bytes of a header that need not be counted
 READ = 2  # us to read a header; a byte of tagged fields takes 1 more
 NAME = 2  # bytes before a client id
 # How passing requests begin, behind their heads; where the beginning ends; their least length; the check of the rest of
-# the frame (`Beginning`); and their slot: the chain of the answer, and the sample.
-KnownBeginning = tuple[bytes, int, int, Callable[[memoryview], bool] | None, FilterChain, Context | None]
+# the frame (`Beginning`); their slot: the chain of the answer, and the sample; and where their bodies begin.
+KnownBeginning = tuple[bytes, int, int, Callable[[memoryview], bool] | None, FilterChain, Context | None, int]
 
 
 class RequestHeads:
@@ -100,17 +100,15 @@ class RequestHeads:
 
     def remember_acks(self, chain: FilterChain, frame: memoryview) -> None:
         """Let requests pass that begin like this one, whose acks were read and which no plugin sees."""
-        end = chain.acks_end(frame, HEAD + len(self.header))
-        self.remember(chain, frame, Beginning(end), chain, None)
+        body = HEAD + len(self.header)
+        self.remember(chain, frame, body, Beginning(chain.acks_end(frame, body)))
 
-    def remember(
-        self, chain: FilterChain, frame: memoryview, begins: Beginning, of_answer: FilterChain, sample: Context | None
-    ) -> None:
-        """Let requests pass that begin like this one; their answers have this chain and this sample."""
-        if begins.end > LONGEST:
+    def remember(self, chain: FilterChain, frame: memoryview, body: int, begins: Beginning) -> None:
+        """Let requests pass that begin like this one."""
+        end, rest, sample = begins
+        if end > LONGEST:
             return
         if len(self.passing) == MOST:
             self.passing.clear()
-        end, rest = begins
-        key = chain.api.key << 16 | chain.version
-        self.passing[key] = bytes(frame[HEAD:end]), end, end - SIZE.size, rest, of_answer, sample
+        key, of_answer = chain.api.key << 16 | chain.version, chain.after_fast_path or chain
+        self.passing[key] = bytes(frame[HEAD:end]), end, end - SIZE.size, rest, of_answer, sample, body

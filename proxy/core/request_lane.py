@@ -131,8 +131,9 @@ class RequestLane(Lane):
         if verdict.pieces is None and chain.fast_path is not None and not wanted.passes and self._is_in_force(chain):
             own = ctx.without(wanted.noted) if wanted.noted else ctx
             begins = chain.fast_path.learn(own, wanted.frame, wanted.body)
-            if begins is not None and not chain.observers and chain.shown is None:
-                self._heads.remember(chain, wanted.frame, begins, chain.after_fast_path or chain, own.as_sample())
+            if begins is not None and chain.only_topics_shown:
+                sample = begins.sample or own.as_sample()
+                self._heads.remember(chain, wanted.frame, wanted.body, begins._replace(sample=sample))
 
     def _is_in_force(self, chain: FilterChain) -> bool:
         """Is the next request handled like this? Otherwise nothing may be learned for it from one that began before."""

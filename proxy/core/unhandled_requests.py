@@ -15,6 +15,7 @@ from proxy.core.filter_chain import FilterChain
 from proxy.core.inflight import Slot
 from proxy.core.lane import State
 from proxy.core.readers import StillPassing
+from proxy.core.request_heads import KnownBeginning
 from proxy.core.request_lane import RequestLane
 from proxy.core.request_topics import Topics
 from proxy.protocol.api import PRODUCE
@@ -74,6 +75,23 @@ class UnhandledRequests(RequestLane):
         if chain.observers:
             self._outcomes.sent(ctx)
         self._sent(chain.after_fast_path or chain, head[2], ctx, acks)
+        return True
+
+    def _shows_topics(
+        self, chain: FilterChain, head: Head, frame: memoryview, size: int, passing: KnownBeginning
+    ) -> bool:
+        """Show observers the topics of a request that may pass. False: they cannot be found without reading it."""
+        *_, of_answer, sample, body = passing
+        shown = chain.shown
+        assert shown is not None
+        assert shown.topics is not None
+        assert sample is not None
+        topics = shown.topics.find(frame, body)
+        if topics is None:
+            return False
+        ctx = sample.of_like(head[2], size)
+        self._outcomes.show_at_once(ctx, shown.told, topics)
+        self._slots.append((head[2], of_answer, ctx if chain.notes_last else sample))
         return True
 
     def _passes(self, chain: FilterChain, head: Head, frame: memoryview, size: int, ctx: Context | None = None) -> bool:

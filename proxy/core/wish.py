@@ -64,8 +64,10 @@ class Handler:
 
     `needed` says whether the handler wants to see the response that begins now, and `on_error` whether it wants to see
     it if the response has an error of its own (`error_code`). `fast_path` knows which requests the handler need not
-    see. `unneeded_after` is a fast path: the handler never needs the answers to requests that it let pass. `in_turn`:
-    the handler decides on a request when it is its turn at the broker, and not while an older one may wait there.
+    see. `unneeded_after` is a fast path: the handler never needs the answers to requests that it let pass.
+    `unneeded_while` is one too: the handler does not need them while `Context.unneeded` of the sample says so.
+    `in_turn`: the handler decides on a request when it is its turn at the broker, and not while an older one may wait
+    there.
     """
 
     call: Callable[..., Any]
@@ -74,6 +76,7 @@ class Handler:
     needed: Callable[[Context], bool] | None = None
     fast_path: FastPath | None = None
     unneeded_after: FastPath | None = None
+    unneeded_while: FastPath | None = None
     on_error: Callable[[Context], bool] | None = None
     in_turn: bool = False
 

@@ -21,6 +21,7 @@ from proxy.core.plugin import Plugin
 from proxy.protocol.api import FETCH, PRODUCE
 from proxy.protocol.frame import SIZE
 from proxy.protocol.header import request_frame
+from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.schema import Request
 from proxy.testing import from_client
@@ -64,6 +65,7 @@ def outcome(talk: Talk, frame: bytes) -> tuple[list[Any], list[Any]]:
 def compare(knowing: Talk, forgetful: Talk, frame: bytes) -> bool:
     """Both come to the same. Gives whether the frame passed."""
     forgetful.connection.samples.clear()
+    forgetful.link.forget()
     left, told = outcome(knowing, frame)
     others_left, others_told = outcome(forgetful, frame)
     if left == [(ToBroker, frame)] and not told:
@@ -149,20 +151,58 @@ def some(dice: random.Random, often: float = 0.5) -> list[str]:
     return [name for name in NAMES if dice.random() < often]
 
 
+@pytest.mark.parametrize(("api", "version"), [(PRODUCE, 9), (PRODUCE, 12), (FETCH, 12), (FETCH, 17)])
+def test_each_request_that_passes_is_shown_as_itself(rules: Making, api: Any, version: int) -> None:
+    own, ask = rules(OWN), produce if api is PRODUCE else fetch
+    own.acl.names.learn([type("T", (), {"name": name, "topic_id": topic_id(name)}) for name in NAMES])
+    shown = Shown()
+    talk = Talk(own.acl, "User:alice", None, shown)
+    asked = [("mine",), ("mine",), ("mine", "more"), ("more", "mine"), ("mine",)]
+    for number, topics in enumerate(asked, 1):
+        talk.send(request_frame(ask(version, *topics), version, number, "app"), api, version)
+        talk.link.inflight.slots.clear()  # as if it was answered
+    by_id = api is FETCH and version >= 13
+    told = [tuple(topic_id(name) if by_id else name for name in topics) for topics in asked]
+    assert shown.seen == [*enumerate(told, 1)]
+    assert len(talk.to_broker) == len(asked)
+
+
+@pytest.mark.parametrize(("api", "version"), [(PRODUCE, 9), (FETCH, 12)])
+def test_no_request_passes_after_the_hours_of_its_rule(rules: Making, api: Any, version: int) -> None:
+    own = rules("acls: [{allow: User:alice, to: All, topics: mine, during: {before: 2023-11-19T13:00, zone: UTC}}]")
+    talk, ask = Talk(own.acl), produce if api is PRODUCE else fetch
+    for _ in range(3):
+        talk.send(request_frame(ask(version, "mine"), version, 1, "app"), api, version)
+        talk.link.inflight.slots.clear()  # as if it was answered
+    assert len(talk.to_broker) == 3
+    assert not talk.denied
+    own.clock.time += 7200
+    talk.send(request_frame(ask(version, "mine"), version, 1, "app"), api, version)
+    assert [name for _, _, name in talk.denied] == ["mine"]
+
+
 LARGE = BATCH + bytes(200_000)  # its records come in many pieces
 
 
-class Watching(Plugin):
-    """Is shown the topics of each request, and told of its outcome."""
+class Shown(Plugin):
+    """Is shown the topics of each request."""
 
-    @observe_topics(ProduceRequest)
-    def topics(self, ctx: Context, topics: list[str | bytes]) -> None: ...
+    def __init__(self) -> None:
+        self.seen: list[tuple[int, Any]] = []
+
+    @observe_topics(ProduceRequest, FetchRequest)
+    def topics(self, ctx: Context, topics: Any) -> None:
+        self.seen.append((ctx.correlation_id, topics))
+
+
+class Watching(Shown):
+    """Is shown them too, and is told of the outcome."""
 
     @on_outcome(PRODUCE)
     def ended(self, ctx: Context, outcome: Outcome) -> None: ...
 
 
-@pytest.mark.parametrize("observers", [(), (Watching(),)], ids=["alone", "observed"])
+@pytest.mark.parametrize("observers", [(), (Shown(),), (Watching(),)], ids=["alone", "shown", "observed"])
 @pytest.mark.parametrize("version", [8, 9, 12])
 @pytest.mark.parametrize(
     ("after", "may"),

@@ -1,6 +1,7 @@
 """Requests that plugins handle: their decisions, and what happens when a handler fails."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -357,6 +358,18 @@ def test_what_follows_the_beginning_of_a_request_may_be_looked_at() -> None:
     assert not any(isinstance(command, ToBroker) for command in from_client(link, memoryview(ends)))
 
 
+def test_if_nobody_can_say_whether_what_follows_may_pass_the_handler_is_called() -> None:
+    class Raising(Beginnings):
+        def learn(self, ctx: Context, frame: memoryview, body: int) -> Beginning:  # type: ignore[override]
+            return super().learn(ctx, frame, body)._replace(rest=lambda rest: 1 // 0 > 0)
+
+    plugin = Raising()
+    link = Link(connection(), Filters([plugin]))
+    for number in (1, 2):
+        assert from_client(link, heartbeat(number)) == [ToBroker(heartbeat(number))]
+    assert plugin.called == 2
+
+
 def test_with_other_filters_no_beginning_is_known() -> None:
     first, second = Beginnings(), Beginnings()
     link = Link(connection(), Filters([first]))
@@ -423,6 +436,42 @@ def test_nobody_is_asked_about_answers_that_all_say_they_do_not_need(unneeded: l
         from_client(link, heartbeat(number))
         assert from_broker(link, heartbeat_answer(number)) == [ToClient(heartbeat_answer(number))]
     assert [each.asked for each in plugins] == asked
+
+
+class Saying(Answered):
+    """Has samples that say whether the answer is needed, before the plugin is asked."""
+
+    def __init__(self, *, unneeded: bool) -> None:
+        super().__init__(unneeded=False)
+        self.says = unneeded
+
+    def handlers(self, position: int = 0) -> Iterator[Handler]:
+        for handler in super().handlers(position):
+            yield handler if handler.needed is None else replace(handler, unneeded_while=self)
+
+    def learn(self, ctx: Context, frame: memoryview, body: int) -> None:
+        sample = ctx.as_sample()
+        sample.unneeded = lambda: self.says
+        super().learn(sample, frame, body)
+
+
+@pytest.mark.parametrize(("says", "asked"), [(True, 1), (False, 4)])
+def test_a_sample_may_say_that_its_answers_are_not_needed(says: bool, asked: int) -> None:
+    plugin = Saying(unneeded=says)
+    link = Link(connection(), Filters([plugin]))
+    for number in range(4):
+        from_client(link, heartbeat(number))
+        assert from_broker(link, heartbeat_answer(number)) == [ToClient(heartbeat_answer(number))]
+    assert plugin.asked == asked
+
+
+def test_it_speaks_for_no_other_plugin() -> None:
+    saying, other = Saying(unneeded=True), Answered(unneeded=False)
+    link = Link(connection(), Filters([saying, other]))
+    for number in range(4):
+        from_client(link, heartbeat(number))
+        from_broker(link, heartbeat_answer(number))
+    assert other.asked == 4
 
 
 class Reading(Plugin):
