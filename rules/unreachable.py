@@ -1,8 +1,8 @@
 """Unreachable rules: rules that can never match give warnings, since their author expects an effect.
 
 Rules:
-* A warning is given only where no client and no broker could make the rule match. A rule that merely has not matched so
-  far gives none.
+* A warning is given only where no client and no broker could make the rule match, or where a name looks like a pattern
+  and is none. A rule that merely has not matched so far gives no warning.
 """
 
 import re
@@ -83,6 +83,8 @@ def _of_principal(principal: str) -> str | None:
         return f'no client has the type "{kind}"; did you mean "User:{name}"?'
     if _SEVERAL.search(name):
         return f"{shown(principal)} is one principal; write a list: [User:alice, User:bob]"
+    if name.endswith("*") and name != "*":
+        return f"{shown(principal)} is somebody whose name ends so; principals have no prefixes, write a list of them"
     if name != name.strip() or not name.isprintable():
         return f"no client has a name with white space at its ends, or with what cannot be seen: {shown(principal)}"
     return None

@@ -30,7 +30,7 @@ def keys_in(document: bytes) -> KeySet:
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise ValueError(NO_SET) from None
     if not keys.keys:
-        raise ValueError(NO_SET)
+        raise ValueError("no key of this set (JWKS) can be read here; keys of the types RSA, EC and OKP can")
     if any(key.key_type == "oct" for key in keys.keys):
         raise ValueError("a shared secret is among the keys (JWKS); it would let everybody who reads it issue tokens")
     bits = max((key.public_key.key_size for key in keys.keys if isinstance(key, RSAKey)), default=0)

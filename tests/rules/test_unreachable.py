@@ -28,6 +28,10 @@ WARNINGS = {
         "{deny: 'Group:*', to: Read, topics: t}",
         ['12: "Group:*" is somebody of the name "*"; "User:*" is everybody, of every type'],
     ),
+    "a prefix of principals": (
+        "{allow: 'User:team-*', to: Read, topics: t}",
+        ['13: "User:team-*" is somebody whose name ends so; principals have no prefixes, write a list of them'],
+    ),
     "a type in lower case": (
         "{allow: user:a, to: Read, topics: t}",
         ['13: no client has the type "user"; did you mean "User:a"?'],

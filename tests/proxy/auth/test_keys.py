@@ -16,10 +16,16 @@ def test_what_an_issuer_publishes_is_read(tmp_path: Path) -> None:
     assert [key.kid for key in load_keys(str(tmp_path / "keys.json")).keys] == ["k7"]
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "7", "{}", '{"keys": 7}', '{"keys": [{"kty": "none"}]}'])
+@pytest.mark.parametrize("text", ["", "{", "[]", "7", "{}", '{"keys": 7}'])
 def test_what_is_no_set_of_keys_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="this is no set of keys"):
         keys_in(text.encode())
+
+
+@pytest.mark.parametrize("keys", ["[]", '[{"kty": "none"}]', '[{"kty": "AKP", "pub": "AAAA"}, 7]'])
+def test_a_set_of_which_no_key_can_be_read_is_refused(keys: str) -> None:
+    with pytest.raises(ValueError, match=r"no key of this set \(JWKS\) can be read here; keys of the types RSA"):
+        keys_in(f'{{"keys": {keys}}}'.encode())
 
 
 @pytest.mark.parametrize(
