@@ -65,7 +65,7 @@ class TopicsSample:
         self.authorizer = authorizer
         self.edition = authorizer.edition
         self._watched = authorizer.of.rules
-        self._rules = self._watched.value
+        self._rules = authorizer.rules  # perhaps others are in force already: a thread replaces them at any moment
         self.begins = begins  # the bytes from the end of the head to the topics
         self._strangers = rollcall(
             kind.request, ctx.version, kind.name, "topic_id", begins_at=kind.topics, whole=kind.whole

@@ -140,6 +140,23 @@ def test_with_other_rules_nothing_is_known(rules: Making) -> None:
     assert not known.passes(produce(9, "mine"))
 
 
+@pytest.mark.parametrize(("after", "may"), [(None, True), ("acls: []", False)])
+@pytest.mark.parametrize("ask", [produce, fetch])
+def test_rules_that_come_right_after_the_check_let_nothing_pass_by_its_beginning(
+    rules: Making, ask: Callable[..., Any], after: str | None, may: bool
+) -> None:
+    own, request = rules(OWN), ask(9, "mine")
+    known = Known(own, request, 9)
+    known.connection.samples.clear()
+    ctx, frame = known.judged(request), known.frame(request)
+    if after is not None:
+        own.become(after)  # in a thread, so that nobody has noticed yet
+    begins = known.fast_path.learn(ctx, frame, BODY + request.api.is_flexible(9))
+    assert begins is not None
+    assert begins.rest is not None
+    assert begins.rest(frame[begins.end :]) is may
+
+
 def test_of_many_names_not_all_are_known(rules: Making, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plugins.acl.topics_fast_path.MOST", 5)
     known = Known(rules("super_users: [User:alice]"), produce(9, "mine"), 9)
