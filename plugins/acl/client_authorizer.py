@@ -26,15 +26,15 @@ class ClientAuthorizer:
     """What one connection's client may do, by the rules of the authorizer `of`.
 
     `rights`, made of `rules`, were in force when `current` was called last. `edition` is another object whenever they
-    are.
+    are. `facts` is the edition of the connection, from which the client was taken.
     """
 
     __slots__ = (
         "_at",
         "_connection",
-        "_facts",
         "_who",
         "edition",
+        "facts",
         "of",
         "rights",
         "rules",
@@ -46,7 +46,7 @@ class ClientAuthorizer:
         self.rules: Snapshot | None = None  # what the rights are made of; below: for when, and for whom
         self._at = 0
         self._who: Who = (None, None, None)
-        self._facts: object = None  # the edition of the connection, from which that was taken
+        self.facts: object = None
         self.rights: ClientRights
         self.edition: object = None
         self.current()
@@ -58,7 +58,7 @@ class ClientAuthorizer:
     def current(self) -> object:
         """Take up the present rules and properties of the client. Returns the edition."""
         of = self.of
-        if of.rules.value is not self.rules or of.is_timed or self._connection.edition is not self._facts:
+        if of.rules.value is not self.rules or of.is_timed or self._connection.edition is not self.facts:
             self._renew(self._connection)
         return self.edition
 
@@ -70,7 +70,7 @@ class ClientAuthorizer:
         """Compare with the state before, and begin a new edition only if something differs."""
         before = self.rules, self._at, self._who
         self.rules, self._at = self.of.edition()
-        self._facts = connection.edition
+        self.facts = connection.edition
         self._who = connection.principal, connection.mechanism, connection.client_id
         if before != (self.rules, self._at, self._who):
             if self.edition is not None:

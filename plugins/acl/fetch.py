@@ -58,7 +58,7 @@ class PendingFetch:
     refused: list[tuple[FetchedTopic, int]]  # topics with their errors
     session: AuthorizedSession | None  # a new one, if the broker makes it
     of: AuthorizedSession | None = None  # the session that the request continues
-    allowed: bool = False  # nothing was refused, not even in shadow
+    repeatable: bool = False  # nothing was refused, not even in shadow, and no session ends
     content: object = None  # the content of its session after this request
     held: int = 0  # bytes that the refusals take until the answer leaves, estimated
 
@@ -124,8 +124,10 @@ class FetchHandlers:
         new, known = session if turn.opens else None, session if turn.goes_on else None
         held = TOPIC * len(refused) + REFUSAL * sum(len(one.partitions) for one, _ in turns(refused))
         held += session.held if new is not None else 0
-        allowed = not authorizer.recorded
-        ctx.notes[self] = PendingFetch(authorizer.client, edition, refused, new, known, allowed, session.content, held)
+        repeatable = not authorizer.recorded and (known is not None or not request.session_id)
+        ctx.notes[self] = PendingFetch(
+            authorizer.client, edition, refused, new, known, repeatable, session.content, held
+        )
         if not change.changed:
             return None
         request.topics = [request_topic(FETCH, one) for one in turns(change.topics)]
@@ -146,7 +148,7 @@ class FetchHandlers:
         fetch: PendingFetch | None = ctx.notes.get(self)
         if fetch is None or fetch.edition is not fetch.authorizer.edition:
             return False
-        return fetch.allowed and not fetch.refused and fetch.session is None
+        return fetch.repeatable and not fetch.refused and fetch.session is None
 
     def has_session(self, ctx: Context) -> bool:
         """Whether this request continued a session."""

@@ -8,7 +8,9 @@ Rules:
   transaction and the acks of a Produce request; of a Fetch, that it is a consumer's and without a session.
 * Every topic must have been in a request that was read and passed, by the same edition of the client's authorizer.
   Nothing is decided here: decisions take time, and what a fast path does is not counted as work.
-* A request of which something was refused (in shadow too), or could be with other records, is no sample.
+* A request of which something was refused (in shadow too), or could be with other records, is no sample. Neither is a
+  Fetch that ends a session. The topics that a Fetch without a session forgets were not checked: their names do not
+  become known.
 * A Produce request has no topic after the last name, so the rest of a large one need not have arrived. If other rules
   are in force when its last byte comes, that byte is withheld: a client may take half an hour to send 100 MB. A Fetch
   request has more after its topics, and is walked to its end.
@@ -55,7 +57,21 @@ class TopicsSample:
     `holds`: are the rules in force by which it passed?
     """
 
-    __slots__ = ("_rules", "_strangers", "_watched", "api", "authorizer", "begins", "ctx", "edition", "holds", "known")
+    __slots__ = (
+        "_checked",
+        "_connection",
+        "_facts",
+        "_rules",
+        "_strangers",
+        "_watched",
+        "api",
+        "authorizer",
+        "begins",
+        "ctx",
+        "edition",
+        "holds",
+        "known",
+    )
 
     def __init__(self, kind: TopicsLayout, ctx: Context, authorizer: ClientAuthorizer, begins: bytes) -> None:
         self.api = ctx.api.key << 16 | ctx.version
@@ -64,12 +80,13 @@ class TopicsSample:
         ctx.unneeded = self.holds = partial(authorizer.decides_by, authorizer.edition)
         self.authorizer = authorizer
         self.edition = authorizer.edition
+        self._connection, self._facts = ctx.connection, authorizer.facts
         self._watched = authorizer.of.rules
         self._rules = authorizer.rules  # perhaps others are in force already: a thread replaces them at any moment
         self.begins = begins  # the bytes from the end of the head to the topics
-        self._strangers = rollcall(
-            kind.request, ctx.version, kind.name, "topic_id", begins_at=kind.topics, whole=kind.whole
-        )
+        called = partial(rollcall, kind.request, ctx.version, kind.name, "topic_id", begins_at=kind.topics)
+        self._strangers = called(whole=kind.whole)
+        self._checked = called(ends_at=kind.topics)
         self.known = KnownTopics(MOST)
 
     @property
@@ -85,11 +102,10 @@ class TopicsSample:
             return None  # more bytes are to come, or the reader of the request reports the error
 
     def goes_on(self, topics: memoryview) -> bool:
-        """May a request pass that begins like the sample, and goes on with these topics? See `Beginning.rest`.
-
-        The client is the same, or the beginning would have been forgotten: only other rules may be in force.
-        """
-        if len(topics) > LOOKED_AT or self._watched.value is not self._rules:
+        """May a request pass that begins like the sample, and goes on with these topics? See `Beginning.rest`."""
+        if self._watched.value is not self._rules or self._connection.edition is not self._facts:
+            return False  # perhaps the same holds, as `holds` would find out
+        if len(topics) > LOOKED_AT:
             return False
         try:
             return self._strangers(topics, 0, b"", self.known.values) == []
@@ -97,8 +113,12 @@ class TopicsSample:
             return False
 
     def learn(self, frame: memoryview) -> None:
-        """This request was read and passed: NEW of its names become known at most."""
-        for name in (self.strangers(frame) or ())[:NEW]:
+        """This request was read and passed: NEW of the names in its topics become known at most."""
+        try:
+            found = self._checked(frame, HEAD, self.begins, self.known.values)
+        except BAD_BYTES:
+            return
+        for name in (found or ())[:NEW]:
             self.known.add(name)
 
     def is_for(self, ctx: Context, authorizer: ClientAuthorizer, begins: bytes) -> bool:
@@ -133,6 +153,7 @@ class TopicsFastPath:
             return None
         if not sample.holds():
             del connection.samples[self]  # its notes keep rules in memory that were replaced
+            sample.let_go()  # the link may keep it, for how requests begin
             return None
         return sample.ctx if len(frame) <= LOOKED_AT and sample.strangers(frame) == [] else None
 
@@ -145,6 +166,8 @@ class TopicsFastPath:
         begins = bytes(frame[HEAD:topics])
         sample: TopicsSample | None = ctx.connection.samples.get(self)
         if sample is None or not sample.is_for(ctx, authorizer, begins):
+            if sample is not None:
+                sample.let_go()  # the link may keep it, for how requests begin
             sample = ctx.connection.samples[self] = TopicsSample(self._kind, ctx.as_sample(), authorizer, begins)
         if len(frame) <= LOOKED_AT:
             sample.learn(frame)

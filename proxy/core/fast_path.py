@@ -13,7 +13,8 @@ Rules:
   and version with the same first bytes, except for the correlation id. It is not even asked about these: they pass in
   0.3 us. If some bytes differ each time, the fast path looks only at the rest of the frame (`Beginning.rest`).
   Observers are shown the topics of such requests; if they want more, requests are not recognized so.
-* What a fast path keeps of a connection is in `connection.samples`. It is forgotten when other filters come into force.
+* What a fast path keeps of a connection is in `connection.samples`. It is forgotten when other filters come into force,
+  and with the beginnings.
 * A response handler's `needed` is asked when the response begins, with the request's context or its sample, and
   changes neither. A response that no handler needs passes unread. But its own error code is looked at where a handler
   has `on_error`. If the handler is `unneeded_after` a fast path, it is not even asked about the answers to requests

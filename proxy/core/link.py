@@ -87,7 +87,6 @@ class Link(AssembledLink):
             for name, joined in filters.joining.items():
                 if name not in self.filters.names:
                     joined(self.connection)
-            self.connection.samples.clear()
             self._admission.apply(filters)
             self._counted.apply()
             self.requests.apply(limits)

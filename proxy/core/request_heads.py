@@ -108,7 +108,7 @@ class RequestHeads:
         end, rest, sample = begins
         if end > LONGEST:
             return
-        if len(self.passing) == MOST:
-            self.passing.clear()
         key, of_answer = chain.api.key << 16 | chain.version, chain.after_fast_path or chain
+        if key not in self.passing and len(self.passing) == MOST:
+            self.passing.clear()
         self.passing[key] = bytes(frame[HEAD:end]), end, end - SIZE.size, rest, of_answer, sample, body

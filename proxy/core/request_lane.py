@@ -62,8 +62,9 @@ class RequestLane(Lane):
         self.forget()
 
     def forget(self) -> None:
-        """Forget how requests begin that pass; it is learned anew."""
+        """Forget how requests begin that pass, and what fast paths know of them; it is learned anew."""
         self._heads.passing.clear()
+        self._connection.samples.clear()
 
     @property
     def is_done(self) -> bool:

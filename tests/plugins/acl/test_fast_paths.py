@@ -88,8 +88,9 @@ def test_of_requests_without_a_session(rules: Making, api: Any, version: int, ro
     passed = 0
     for _ in range(rounds):
         talks = Talk(own.acl), Talk(own.acl)
+        forgets = {"forget": some(dice, 0.2)} if api is FETCH and version >= 7 else {}
         for talk in talks:
-            talk.send(request_frame(ask(version, "mine"), version, 1, "app"), api, version)
+            talk.send(request_frame(ask(version, "mine", **forgets), version, 1, "app"), api, version)
             talk.link.inflight.slots.clear()  # as if it was answered: nothing is sent behind a fetch
         names = dice.choices(NAMES, (6, 6, 3, 1), k=dice.randint(1, 3))
         passed += compare(*talks, frame_of(ask(version, *names), version, dice))

@@ -10,13 +10,14 @@ import pytest
 from plugins.acl.request_authorizer import authorizer_of
 from plugins.acl.topics_fast_path import FETCH_TOPICS, LOOKED_AT, NEW, PRODUCE_TOPICS, TopicsFastPath
 from proxy.core.context import Context
+from proxy.core.fetch_sessions import FetchSessions
 from proxy.protocol.api import FETCH, PRODUCE
 from proxy.protocol.header import request_frame
 from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.schema import Request
 from tests.plugins.acl.talk import Rules, Talk, topic_id
-from tests.plugins.acl.test_fetch import fetch
-from tests.plugins.acl.test_produce import produce
+from tests.plugins.acl.test_fetch import fetch, records
+from tests.plugins.acl.test_produce import produce, written
 
 Making = Callable[..., Rules]
 OWN = "acls: [{allow: User:alice, to: [Read, Write], topics: [mine, ours]}]"
@@ -155,6 +156,41 @@ def test_rules_that_come_right_after_the_check_let_nothing_pass_by_its_beginning
     assert begins is not None
     assert begins.rest is not None
     assert begins.rest(frame[begins.end :]) is may
+
+
+@pytest.mark.parametrize("version", [7, 9, 11, 12, 13, 17, 18])
+@pytest.mark.parametrize("session", [(0, -1), (7, -1)])
+@pytest.mark.parametrize("before", [0, 1])
+def test_a_topic_that_a_request_without_a_session_forgets_was_not_allowed(
+    rules: Making, version: int, session: tuple[int, int], before: int
+) -> None:
+    own = rules("acls: [{allow: User:alice, to: Read, topics: mine}]")
+    own.acl.names.learn([type("T", (), {"name": name, "topic_id": topic_id(name)}) for name in ("mine", "theirs")])
+    talk = Talk(own.acl)
+    for forget in [[], ["theirs"]][1 - before :]:
+        talk.ask(fetch(version, "mine", session=session, forget=forget), version)
+        talk.answer(records(version, "mine"))
+    answer = talk.ask(fetch(version, "theirs", session=session), version) or talk.answer(records(version))
+    assert talk.denied == [("Read", "Topic", "theirs")]
+    assert [partition.error_code for topic in answer.responses for partition in topic.partitions] == [29] * 2
+
+
+def test_a_request_that_ends_a_session_is_read_each_time(rules: Making) -> None:
+    talk = Talk(rules(OWN).acl)
+    for epoch in ((7, -1), (0, 0), (7, -1)):
+        talk.ask(fetch(9, "mine", session=epoch), 9)
+        talk.answer(records(9, "mine", session=7 if epoch == (0, 0) else 0))
+    (sessions,) = [note for note in talk.connection.notes.values() if isinstance(note, FetchSessions)]
+    assert not sessions._open
+
+
+def test_names_of_a_sample_that_another_replaced_are_let_go(rules: Making) -> None:
+    talk = Talk(rules("super_users: [User:alice]").acl)
+    for version in (8, 9):
+        talk.ask(produce(version, "mine", "ours"), version)
+        talk.answer(written(version, "mine", "ours"))
+    begun = [beginning[3].__self__ for beginning in talk.link.requests._heads.passing.values()]
+    assert [len(sample.known.values) for sample in begun] == [0, 2]
 
 
 def test_of_many_names_not_all_are_known(rules: Making, monkeypatch: pytest.MonkeyPatch) -> None:
