@@ -25,28 +25,27 @@ Who = tuple[str | None, str | None, str | None]  # principal, mechanism, client 
 class ClientAuthorizer:
     """What one connection's client may do, by the rules of the authorizer `of`.
 
-    `rights`, made of `rules`, were in force when `current` was called last. `edition` is another object whenever they
-    are. `facts` is the edition of the connection, from which the client was taken.
+    `rights` were in force when `current` was called last. `edition` is another object whenever they are.
     """
 
     __slots__ = (
         "_at",
         "_connection",
+        "_facts",
+        "_rules",
         "_who",
         "edition",
-        "facts",
         "of",
         "rights",
-        "rules",
     )
 
     def __init__(self, authorizer: Authorizer, connection: Connection) -> None:
         self.of = authorizer
         self._connection = connection
-        self.rules: Snapshot | None = None  # what the rights are made of; below: for when, and for whom
+        self._rules: Snapshot | None = None  # what the rights are made of; below: for when, and for whom
         self._at = 0
         self._who: Who = (None, None, None)
-        self.facts: object = None
+        self._facts: object = None  # the edition of the connection, from which the client was taken
         self.rights: ClientRights
         self.edition: object = None
         self.current()
@@ -58,7 +57,7 @@ class ClientAuthorizer:
     def current(self) -> object:
         """Take up the present rules and properties of the client. Returns the edition."""
         of = self.of
-        if of.rules.value is not self.rules or of.is_timed or self._connection.edition is not self.facts:
+        if of.rules.value is not self._rules or of.is_timed or self._connection.edition is not self._facts:
             self._renew(self._connection)
         return self.edition
 
@@ -68,14 +67,14 @@ class ClientAuthorizer:
 
     def _renew(self, connection: Connection) -> None:
         """Compare with the state before, and begin a new edition only if something differs."""
-        before = self.rules, self._at, self._who
-        self.rules, self._at = self.of.edition()
-        self.facts = connection.edition
+        before = self._rules, self._at, self._who
+        self._rules, self._at = self.of.edition()
+        self._facts = connection.edition
         self._who = connection.principal, connection.mechanism, connection.client_id
-        if before != (self.rules, self._at, self._who):
+        if before != (self._rules, self._at, self._who):
             if self.edition is not None:
                 self.rights.retire()
-            self.rights = ClientRights(self.of, self.rules, client_of(connection))
+            self.rights = ClientRights(self.of, self._rules, client_of(connection))
             self.edition = object()
 
     def still_has(self, rights: ClientRights) -> bool:

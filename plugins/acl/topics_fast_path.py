@@ -57,21 +57,7 @@ class TopicsSample:
     `holds`: are the rules in force by which it passed?
     """
 
-    __slots__ = (
-        "_checked",
-        "_connection",
-        "_facts",
-        "_rules",
-        "_strangers",
-        "_watched",
-        "api",
-        "authorizer",
-        "begins",
-        "ctx",
-        "edition",
-        "holds",
-        "known",
-    )
+    __slots__ = ("_checked", "_strangers", "api", "authorizer", "begins", "ctx", "edition", "holds", "known")
 
     def __init__(self, kind: TopicsLayout, ctx: Context, authorizer: ClientAuthorizer, begins: bytes) -> None:
         self.api = ctx.api.key << 16 | ctx.version
@@ -80,9 +66,6 @@ class TopicsSample:
         ctx.unneeded = self.holds = partial(authorizer.decides_by, authorizer.edition)
         self.authorizer = authorizer
         self.edition = authorizer.edition
-        self._connection, self._facts = ctx.connection, authorizer.facts
-        self._watched = authorizer.of.rules
-        self._rules = authorizer.rules  # perhaps others are in force already: a thread replaces them at any moment
         self.begins = begins  # the bytes from the end of the head to the topics
         called = partial(rollcall, kind.request, ctx.version, kind.name, "topic_id", begins_at=kind.topics)
         self._strangers = called(whole=kind.whole)
@@ -103,9 +86,7 @@ class TopicsSample:
 
     def goes_on(self, topics: memoryview) -> bool:
         """May a request pass that begins like the sample, and goes on with these topics? See `Beginning.rest`."""
-        if self._watched.value is not self._rules or self._connection.edition is not self._facts:
-            return False  # perhaps the same holds, as `holds` would find out
-        if len(topics) > LOOKED_AT:
+        if len(topics) > LOOKED_AT or not self.holds():
             return False
         try:
             return self._strangers(topics, 0, b"", self.known.values) == []
@@ -171,4 +152,4 @@ class TopicsFastPath:
             sample = ctx.connection.samples[self] = TopicsSample(self._kind, ctx.as_sample(), authorizer, begins)
         if len(frame) <= LOOKED_AT:
             sample.learn(frame)
-        return None if self._authorizer.is_timed else Beginning(topics, sample.goes_on, sample.ctx)
+        return Beginning(topics, sample.goes_on, sample.ctx)

@@ -82,7 +82,7 @@ class FilterChain:
         # Whether nothing but topics is shown of a request, and nobody is told its outcome.
         self.only_topics_shown = not observers and (self.shown is None or self.shown.topics is not None)
         # Whether a plugin that is shown a request may be given its answer, and find there what it noted of the request.
-        self.notes_last = bool(self.shown and response and self.shown.positions & response.positions)
+        self.keeps_context = bool(self.shown and response and self.shown.positions & response.positions)
         fast_paths = {handler.fast_path for handler in request.handlers} if request else set()
         self.fast_path = joint(handler.fast_path for handler in request.handlers) if request else None
         self.handled = bool(request and request.handlers)

@@ -91,7 +91,7 @@ class UnhandledRequests(RequestLane):
             return False
         ctx = sample.of_like(head[2], size)
         self._outcomes.show_at_once(ctx, shown.told, topics)
-        self._slots.append((head[2], of_answer, ctx if chain.notes_last else sample))
+        self._slots.append((head[2], of_answer, ctx if chain.keeps_context else sample))
         return True
 
     def _passes(self, chain: FilterChain, head: Head, frame: memoryview, size: int, ctx: Context | None = None) -> bool:
