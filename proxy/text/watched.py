@@ -3,7 +3,8 @@
 Rules:
 * A file that is bad or gone changes nothing. That is reported once, until the file changes again.
 * `value` is replaced in one step and may be read at any time. The methods may wait for a disk, and are thread-safe.
-* A change shows in the stamp, which is taken before the file is read. While a file is being written, reading waits.
+* A change shows in the stamp, which is taken before the file is read. While a file is being written, reading waits. If
+  it changes all the same while it is read, that is read by the next look: it may have been empty for an instant.
 * Files that belong together, such as a certificate and its key, are watched as one.
 * A process that takes another's place may find a bad file. Then what that process had in force stays in force
   (`inherited`), until the file changes to a good one.
@@ -118,10 +119,11 @@ class WatchedFile(Generic[T]):
         except (ValueError, OSError) as error:
             if isinstance(error, OSError) and is_scarce(error):
                 raise  # the file is not to blame: it is read by the next look
-            self._untold = self._refused(error)
-            self._seen = now
+            if stamps(self._files) == now:
+                self._untold, self._seen = self._refused(error), now
         else:
-            self._take(value, now)
+            if stamps(self._files) == now:
+                self._take(value, now)
 
     def _take(self, value: T, at: tuple[FileStamp | None, ...]) -> None:
         self._untold = Reload(self._name, True, tuple(map(str, self._warnings(value))))

@@ -98,6 +98,24 @@ def test_a_file_that_is_being_written_in_its_place_is_taken_when_it_is_whole(
     assert watched.look() is None
 
 
+@pytest.mark.parametrize("meanwhile", ["35", ""], ids=["good", "bad"])
+def test_what_was_in_a_file_that_changed_while_it_was_read_does_not_count(file: Path, meanwhile: str) -> None:
+    texts = ["7"]
+
+    def overwritten(name: str) -> int:
+        try:
+            return number(name)
+        finally:
+            if watched is not None and texts:
+                written(file, texts.pop())
+
+    watched: WatchedFile[int] | None = None
+    watched = WatchedFile(file, overwritten)
+    written(file, meanwhile)
+    assert (watched.look(), watched.value) == (None, 2)
+    assert (watched.look(), watched.value) == (Reload(str(file), True, ()), 7)
+
+
 def test_a_file_written_in_its_place_is_noticed_by_its_time(file: Path) -> None:
     watched = WatchedFile(file, number)
     file.write_text("4")  # as long as before
