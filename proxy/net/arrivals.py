@@ -98,7 +98,7 @@ class Arrivals:
             self._worker.counters.open -= 1
             newcomer.close()
             if newcomer.here.tls is not None:
-                self._worker.reactor.budget.freed(TLS)
+                self._worker.reactor.budget.spare.freed(TLS)
 
     async def _connect(self, client: socket.socket, newcomer: Newcomer) -> None:
         """Bring it to a broker. If it gets no link, `newcomer.why` says why."""

@@ -12,9 +12,7 @@ Rules:
 * What plugins keep of connections that are gone counts too. It keeps large ones from being read, but ends none: that
   would not release it.
 * Connections that hold less are never stopped because of others.
-* After much was released, Python and the C library are told to return it to the system. They are told again when the
-  objects that they kept for reuse are no longer used, and when a journal has written what the connections said.
-* What OpenSSL keeps for a connection with TLS is not counted, but when much of it was freed, it is returned as well.
+* After much was released, memory is returned to the system: see `spare_memory.py`.
 * Nothing is counted where bytes pass. Connections are looked at a few times a second, and a connection that kept a
   whole chunk is looked at then. That takes a hundredth of the time, unless the looks would become too rare. If there
   is too much after such a chunk, all are looked at soon, and a large connection is not read until then.
@@ -29,16 +27,14 @@ from typing import Protocol
 
 import trio
 
-from proxy.net.machine import give_back
+from proxy.net.spare_memory import SpareMemory
 from proxy.net.time_slices import TimeSlice
 
 QUICKEST = 0.1  # seconds between two looks, at least
 SLOWEST = 1.0  # and at most
 SHARE = 100  # looking takes one second in so many
 PATIENCE = 5.0  # seconds with too much held before connections are ended
-SETTLED = 1.0, 4.0  # seconds until memory is returned again
-MUCH = 4 << 20  # bytes; returning takes 1 ms and more, which less is not worth
-TLS = 70 << 10  # bytes that OpenSSL holds for each connection
+TLS = 70 << 10  # bytes that OpenSSL holds for each connection, which are not counted
 MIB = 1 << 20
 
 
@@ -65,20 +61,20 @@ class MemoryHolder(Protocol):
 class Budget:
     """The budget of one worker: `most` bytes. `held` is how many are held. `pauses` and `ends` are counts.
 
-    `resumed` is called when paused connections may be read again. `beside` gives the bytes that plugins keep of
-    connections that are gone.
+    `spare` returns memory. `resumed` is called when paused connections may be read again. `beside` gives the bytes that
+    plugins keep of connections that are gone.
     """
 
     def __init__(
         self,
         most: int,
         holders: Collection[MemoryHolder],
-        give_back: Callable[[], None] = give_back,
+        spare: SpareMemory | None = None,
         resumed: Callable[[], None] = lambda: None,
     ) -> None:
         self.apply(most)
         self._holders = holders
-        self._give_back = give_back
+        self.spare = spare or SpareMemory()
         self._resumed = resumed
         self.beside: Callable[[], int] = lambda: 0
         self._beside = 0
@@ -88,9 +84,6 @@ class Budget:
         self._look_soon = trio.Event()
         self._much = 0.0  # connections that hold more are not read while memory is short
         self._exceeded_since: float | None = None  # since when more than enough has been held
-        self._most_lately = 0  # the maximum of `held` since memory was returned
-        self._again: list[float] = []  # when memory is returned again
-        self._freed = 0  # bytes that were not counted, since memory was returned
         self.held = 0
         self.pauses = 0
         self.ends = 0
@@ -120,17 +113,7 @@ class Budget:
             yield from self._counting(let_go=True)
         if self.held > self._enough:
             yield from self._relieve()
-        self._most_lately = max(self._most_lately, self.held)
-        if self._most_lately > MUCH and self.held < self._most_lately // 2:
-            self._most_lately = self.held
-            self._again = [trio.current_time() + seconds for seconds in SETTLED]
-            self._give_back()
-        elif self._freed > MUCH and not self._again:
-            self._freed = 0
-            self._again = [trio.current_time() + seconds for seconds in SETTLED]
-        elif self._again and trio.current_time() >= self._again[0]:
-            del self._again[0]
-            self._give_back()
+        self.spare.look(self.held)
         if self.held <= self._enough:
             self._exceeded_since = None
             self._resume(self._paused)
@@ -166,7 +149,7 @@ class Budget:
     def kept(self, holder: MemoryHolder) -> None:
         """A connection kept all that was read of it: count it now."""
         held = self._count(holder)
-        self._most_lately = max(self._most_lately, self.held)
+        self.spare.saw(self.held)
         if self.held <= self._enough:
             return
         if held >= self._much and holder not in self._paused:
@@ -180,10 +163,6 @@ class Budget:
         self.held -= self._holding.pop(holder, 0)
         self._paused.discard(holder)
         self._paused_early.discard(holder)
-
-    def freed(self, size: int) -> None:
-        """So many bytes were freed that are not counted here."""
-        self._freed += size
 
     def _relieve(self) -> Iterator[None]:
         """More than enough is held: end or pause connections, in slices."""

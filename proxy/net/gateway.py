@@ -187,7 +187,7 @@ class Gateway:
         self.counters.ended_by_fault += reason is not None and conversation.is_fault
         self._draining.ended(conversation)
         if conversation.link.connection.tls is not None:
-            self._reactor.budget.freed(TLS)
+            self._reactor.budget.spare.freed(TLS)
         with self.tasks.contained("telling of an end"):
             self._telling.ended(conversation, reason)
 

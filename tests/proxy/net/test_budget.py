@@ -13,7 +13,8 @@ from proxy.core.context import ELEMENT, Context
 from proxy.core.decisions import Sleep, Steps
 from proxy.core.decorators import on_request, on_response
 from proxy.core.plugin import Plugin
-from proxy.net.budget import PATIENCE, SETTLED, Budget
+from proxy.net.budget import PATIENCE, Budget
+from proxy.net.spare_memory import SpareMemory
 from proxy.protocol.frame import SIZE
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.produce import ProduceRequest
@@ -188,7 +189,7 @@ async def test_a_chunk_that_is_too_much_has_no_others_looked_at_before_others_ru
 
 async def test_what_came_and_went_between_two_looks_is_given_back_too(among: set[Holder]) -> None:
     given_back: list[None] = []
-    budget = Budget(100 * MIB, among, lambda: given_back.append(None))
+    budget = Budget(100 * MIB, among, SpareMemory(lambda: given_back.append(None)))
     holder = Holder(among)
     list(budget.look())
     holder.held = 40 * MIB
@@ -198,40 +199,6 @@ async def test_what_came_and_went_between_two_looks_is_given_back_too(among: set
     for _ in range(2):
         list(budget.look())
     assert len(given_back) == 1
-
-
-async def test_memory_is_given_back_twice_more_when_what_others_kept_of_it_is_idle(
-    among: set[Holder], autojump_clock: MockClock
-) -> None:
-    given_back: list[None] = []
-    budget = Budget(100 * MIB, among, lambda: given_back.append(None))
-    holder = Holder(among)
-    holder.held = 40 * MIB
-    list(budget.look())
-    holder.held = 0
-    list(budget.look())
-    assert len(given_back) == 1
-    found = []
-    for _ in range(6):
-        await trio.sleep(1.0)
-        list(budget.look())
-        found.append(len(given_back))
-    assert SETTLED == (1.0, 4.0)
-    assert found == [2, 2, 2, 3, 3, 3]
-
-
-async def test_memory_is_given_back_after_much_was_freed_that_is_not_counted(
-    among: set[Holder], autojump_clock: MockClock
-) -> None:
-    given_back: list[None] = []
-    budget = Budget(100 * MIB, among, lambda: given_back.append(None))
-    found = []
-    for freed in (3, 3, 3, 0, 0, 0):
-        budget.freed(freed * MIB)
-        list(budget.look())
-        found.append(len(given_back))
-        await trio.sleep(1.0)
-    assert found == [0, 0, 1, 1, 1, 2]
 
 
 async def test_what_ended_holds_nothing_and_is_not_resumed(

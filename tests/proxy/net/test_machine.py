@@ -7,7 +7,7 @@ import weakref
 from pathlib import Path
 
 from proxy.config import Config
-from proxy.net.machine import MOST, give_back, memory, memory_of_worker
+from proxy.net.machine import MOST, give_back, memory, memory_of_worker, resident
 from tests.proxy.config.test_model import SMALL
 
 MIB = 1 << 20
@@ -81,3 +81,10 @@ def test_giving_back_keeps_the_collector_from_nothing() -> None:
 class Circle:
     def __init__(self) -> None:
         self.me = self
+
+
+def test_a_process_knows_how_much_memory_it_takes() -> None:
+    before = resident()
+    taken = bytearray(os.urandom(64 * MIB))
+    assert 60 * MIB < resident() - before < 80 * MIB
+    assert taken
