@@ -78,7 +78,7 @@ class Requests(UnhandledRequests):
             return self._hold_again(chain, State.OTHER_CLIENT)
         counted = self._admission.filters.counted.get(head[1])
         if counted is not None and self._counted.ask(counted, head, data, pos, self._heads):
-            return None
+            return self._rest(chain, size <= len(data) - pos)
         if chain.request is not None:
             return self._want(chain, head, frame, size)
         if chain.api is PRODUCE and not self.turn.allows(0):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import partial
 
 from proxy.core.context import Context
+from proxy.core.counted_chain import CountedChain
 from proxy.core.filter_chain import FilterChain
 from proxy.core.inflight import Slot
 from proxy.core.lane import State
@@ -113,14 +114,17 @@ class UnhandledRequests(RequestLane):
         if is_whole or not chain.handled:
             return None
         slot = self._slots[-1]
-        still = slot[2].still
+        sample = slot[2][2] if type(slot[1]) is CountedChain else slot[2]
+        still = sample.still
         return None if still is None else StillPassing(still, partial(self._withdraw, slot))
 
     def _withdraw(self, slot: Slot) -> Hold:
         """The last byte of this request must not go to the broker, which has the others."""
         if self._slots and self._slots[-1] is slot:
             self._slots.pop()
-        ctx: Context = slot[2]
+        number, chain, ctx = slot
+        if type(chain) is CountedChain:
+            ctx = self._counted.reopen(chain, number, ctx)
         return self._give_up(None if ctx.sample else ctx, "what allowed a request changed before it was whole")
 
     def _send_unread(self, chain: FilterChain, ctx: Context) -> None:

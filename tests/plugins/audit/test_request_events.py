@@ -13,6 +13,7 @@ import pytest
 from plugins.audit.contents import segment_lines
 from plugins.audit.segments import segments
 from plugins.faults import Faults
+from proxy.core.commands import ToBroker
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
@@ -41,6 +42,7 @@ from tests.plugins.audit.test_traffic import BATCH
 ALLOWED = "{{allow: User:*, to: [Write, Read, Describe], topics: {topics}, groups: '*', cluster: true}}"
 LEVELS = {"full": "levels: [{level: full}]\n", "summary": "levels: [{level: summary, window: 1h}]\n"}
 V = 9
+LARGE = BATCH[:8] + (len(BATCH) - 12 + 200_000).to_bytes(4) + BATCH[12:] + bytes(200_000)
 WRITING = produce(V, "orders", records=BATCH)
 
 
@@ -191,6 +193,28 @@ def test_a_request_that_was_not_read_names_its_rules_too(started: Starting, leve
         talk.produced()
     first, second = talk.ids
     assert counted(talk.events()) == {Named(first, ("2",)): 3, Named(second, ("3",)): 1}
+
+
+@pytest.mark.parametrize("levels", LEVELS)
+@pytest.mark.parametrize("may", [True, False])
+def test_a_large_request_that_is_not_read_does_not_get_to_its_end_by_rules_that_are_gone(
+    started: Starting, levels: str, may: bool
+) -> None:
+    talk = started(levels)
+    for _ in range(3):
+        talk.ask(WRITING)
+        talk.produced()
+    frame = request_frame(produce(V, "orders", records=LARGE), V, 9, "app")
+    from_client(talk.link, frame[:1000])
+    talk.become(allowing(2) + "# the same" if may else "acls: []")
+    from_client(talk.link, frame[1000:-1])
+    commands = from_client(talk.link, frame[-1:])
+    left = b"".join(bytes(each.data) for each in commands if isinstance(each, ToBroker))
+    assert left == (frame[-1:] if may else b"")
+    if may:
+        from_broker(talk.link, response_frame(ProduceResponse(responses=[]), V, 9))
+    outcomes = [event.get("outcome") for event in talk.events() if event.get("correlation_id") == 9]
+    assert outcomes == ([] if may and levels == "summary" else ["answered" if may else "none"])
 
 
 @pytest.mark.parametrize("levels", LEVELS)
