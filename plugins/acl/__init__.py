@@ -32,7 +32,7 @@ from plugins.acl.examined import examined
 from plugins.acl.fetch import FetchHandlers
 from plugins.acl.managed import MANAGED, ManagedAcls
 from plugins.acl.produce import ProduceHandlers
-from plugins.acl.request_authorizer import RequestAuthorizer, authorizer_of
+from plugins.acl.request_authorizer import CHANGED, RequestAuthorizer, authorizer_of
 from plugins.acl.session_fast_path import SessionFastPath
 from plugins.acl.sessions import forget_sessions
 from plugins.acl.table import OWN, checks
@@ -61,8 +61,6 @@ from proxy.plugin import (
 )
 from proxy.plugin.frames import ELEMENTS
 from rules.load import load
-
-CHANGED = "the rules changed while a request was checked"
 
 
 class Acl(Plugin):

@@ -22,30 +22,36 @@ from proxy.plugin.schema import LONGEST_TOPIC
 CREATION_CAN_BE_DECLINED = 4  # the first version of Metadata in which a client may decline the creation of topics
 BROKER = 4  # a type of config resources
 AUTO_CREATE = "auto.create.topics.enable"
-REMEMBERED = 60.0  # seconds for which the brokers' setting is cached
+REMEMBERED = 60.0  # seconds for which a broker's setting is cached
+MOST_BROKERS = 1_000  # whose settings are cached
 INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})  # brokers' own topics
 NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
 class AutoCreation:
-    """Whether the brokers of a cluster create missing topics by themselves."""
+    """Whether the brokers of a cluster create missing topics by themselves. Each has a setting of its own."""
 
     def __init__(self) -> None:
-        self._known: tuple[bool, float] | None = None  # the setting, and when it was asked for
+        self._known: dict[int, tuple[bool, float]] = {}  # by broker: the setting, and when it was asked for
 
     def is_on(self, connection: Connection, now: float) -> Any:
-        """Steps that return it; True where it is not known. The connection's broker is asked, and taken for all."""
-        if self._known is not None and abs(now - self._known[1]) < REMEMBERED:
-            return self._known[0]
-        if connection.broker_id is None or DESCRIBE_CONFIGS.key not in connection.broker_versions:
+        """Steps that return it; True where it is not known. The connection's broker is asked."""
+        broker = connection.broker_id
+        if broker is None or DESCRIBE_CONFIGS.key not in connection.broker_versions:
             return True
+        known = self._known.get(broker)
+        if known is not None and abs(now - known[1]) < REMEMBERED:
+            return known[0]
         wanted = DescribeConfigsRequest.Resource(
-            resource_type=BROKER, resource_name=str(connection.broker_id), configuration_keys=[AUTO_CREATE]
+            resource_type=BROKER, resource_name=str(broker), configuration_keys=[AUTO_CREATE]
         )
         answer = yield Ask(DescribeConfigsRequest(resources=[wanted]))
         said = [config.value for result in answer.results for config in result.configs if config.name == AUTO_CREATE]
-        self._known = said != ["false"], now
-        return self._known[0]
+        is_on = said != ["false"]
+        while len(self._known) >= MOST_BROKERS:
+            del self._known[next(iter(self._known))]
+        self._known[broker] = is_on, now
+        return is_on
 
 
 def misnamed(name: str) -> str | None:

@@ -10,12 +10,13 @@ Rules:
 * A fetch may wait long at the broker. If the rules have changed when its answer comes, the answer is checked again
   before any of its records leaves. If they have not, and nothing was refused, the answer passes unread.
 * A short request stands for all topics of its session. If these are many, it is checked in slices, though it is short.
-* A fetch of a follower (a replica id of 0 or above) needs ClusterAction, the right of brokers.
+* A fetch of a follower (a replica id of 0 or above) needs ClusterAction, the right of brokers, also when its answer
+  comes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -40,12 +41,12 @@ from proxy.plugin import (
     refuse,
     turns,
 )
-from proxy.plugin.fetching import WITH_IDS, WITH_SESSIONS, FetchedTopic, FetchSessions, named
+from proxy.plugin.fetching import WITH_IDS, WITH_SESSIONS, FetchedTopic, FetchSessions, Topic, named
 from proxy.plugin.frames import ELEMENTS
 from rules import Operation, ResourceType
 from rules.noted import RULES_NOTE
 
-TOPIC = 400  # bytes that a refused topic takes beside its partitions
+TOPIC_ROOM = 400  # bytes that a refused topic takes beside its partitions
 Partition = FetchRequest.Topic.Partition
 
 
@@ -60,6 +61,7 @@ class PendingFetch:
     of: AuthorizedSession | None = None  # the session that the request continues
     repeatable: bool = False  # nothing was refused, not even in shadow, and no session ends
     content: object = None  # the content of its session after this request
+    is_follower: bool = False
     held: int = 0  # bytes that the refusals take until the answer leaves, estimated
 
     @property
@@ -84,8 +86,9 @@ class FetchHandlers:
         """Check a request, after asking for names that are not known."""
         authorizer = authorizer_of(self._authorizer, ctx)
         if max(request.replica_id, request.replica_state.replica_id) >= 0:
-            if authorizer.refuses(FETCH, Operation.CLUSTER_ACTION, ResourceType.CLUSTER):
+            if _refuses_follower(authorizer):
                 return Reply(refuse(FETCH, ctx.version, request, REFUSED))  # type: ignore[arg-type]
+            ctx.notes[self] = PendingFetch(authorizer.client, authorizer.edition, [], None, is_follower=True)
             return None
         session = self._sessions(ctx).get(request)
         if ctx.version >= WITH_IDS:
@@ -122,11 +125,11 @@ class FetchHandlers:
             opened.close(request)
             return Reply(FetchResponse(error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND, responses=[]))
         new, known = session if turn.opens else None, session if turn.goes_on else None
-        held = TOPIC * len(refused) + REFUSAL * sum(len(one.partitions) for one, _ in turns(refused))
+        held = TOPIC_ROOM * len(refused) + REFUSAL * sum(len(one.partitions) for one, _ in turns(refused))
         held += session.held if new is not None else 0
         repeatable = not authorizer.recorded and (known is not None or not request.session_id)
         ctx.notes[self] = PendingFetch(
-            authorizer.client, edition, refused, new, known, repeatable, session.content, held
+            authorizer.client, edition, refused, new, known, repeatable, session.content, held=held
         )
         if not change.changed:
             return None
@@ -188,17 +191,24 @@ class FetchHandlers:
             self._sessions(ctx).open(response.session_id, fetch.session)
         withheld = False
         if fetch.is_doubtful:
-            authorizer = RequestAuthorizer(fetch.authorizer, ctx)
+            check = self._check_again(fetch, RequestAuthorizer(fetch.authorizer, ctx))
             for topic in response.responses:
-                withheld |= self._withhold(authorizer, topic, ctx.version)
+                withheld |= self._withhold(check, topic, ctx.version)
         if not withheld and not fetch.refused:
             return None
         self._refuse(response, ctx.version, fetch.refused)
         return Forward(response)
 
-    def _withhold(self, authorizer: RequestAuthorizer, topic: Any, version: int) -> bool:
+    def _check_again(self, fetch: PendingFetch, authorizer: RequestAuthorizer) -> Callable[[Topic], int | None]:
+        """The check of each topic in the answer to this request, by the present rules."""
+        if not fetch.is_follower:
+            return partial(verdict, FETCH, authorizer, self._names)
+        error = REFUSED if _refuses_follower(authorizer) else None
+        return lambda _: error
+
+    def _withhold(self, check: Callable[[Topic], int | None], topic: Any, version: int) -> bool:
         """Replace the records of a topic that may not be read any more by its refusal."""
-        error = verdict(FETCH, authorizer, self._names, named(topic, version))
+        error = check(named(topic, version))
         if error is None:
             return False
         indexes = [partition.partition_index for partition in turns(topic.partitions)]
@@ -208,3 +218,7 @@ class FetchHandlers:
 
     def _refuse(self, response: FetchResponse, version: int, refused: Iterable[tuple[FetchedTopic, int]]) -> None:
         response.responses += (refused_topic(FETCH, version, fetched, error) for fetched, error in turns(refused))
+
+
+def _refuses_follower(authorizer: RequestAuthorizer) -> bool:
+    return authorizer.refuses(FETCH, Operation.CLUSTER_ACTION, ResourceType.CLUSTER)

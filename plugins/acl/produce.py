@@ -15,11 +15,12 @@ from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import ElementCheck
 from plugins.acl.client_authorizer import ClientAuthorizer
 from plugins.acl.errors import TOPIC, TRANSACTIONAL_ID
-from plugins.acl.request_authorizer import authorizer_of
+from plugins.acl.request_authorizer import CHANGED, authorizer_of
 from proxy.plugin import (
     PRODUCE,
     Context,
     Decision,
+    Disconnect,
     ErrorCode,
     Forward,
     ProduceRequest,
@@ -74,6 +75,8 @@ class ProduceHandlers:
                 return self._take_out(ctx, CheckedRequest(ctx, request, authorizer, self._names))
         # A plain batch needs no right to the transactional id of its request; the batch in a later request may.
         whatever = identity is None or authorizer.may(Operation.WRITE, TRANSACTIONAL_ID, identity)
+        if ctx.is_large and not authorizer.is_current:
+            return Disconnect(CHANGED)
         if whatever and not authorizer.recorded:
             ctx.notes[self._allowed] = authorizer.client, edition
         return None
@@ -94,6 +97,8 @@ class ProduceHandlers:
         if request.transactional_id is None and is_transactional(request) and not checked.authorizer.is_shadow:
             return checked.refuse(NO_TRANSACTION)  # as a broker refuses the whole request, whatever its rules are
         self._each.apply(checked)
+        if ctx.is_large and not checked.authorizer.is_current:
+            return Disconnect(CHANGED)
         decision = checked.decide()
         if not isinstance(decision, Forward):
             return decision

@@ -17,6 +17,7 @@ from rules import Operation, ResourceType, RuleDecision
 from rules.noted import note_in_force, note_rules
 from rules.vocabulary import CLUSTER_NAME
 
+CHANGED = "the rules changed while a request was checked"
 MOST_EVENTS = 100  # refusals of one request that give an event each; all of them are counted
 
 

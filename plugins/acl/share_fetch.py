@@ -5,7 +5,7 @@ Rules:
   nothing.
 * Acknowledgements are checked separately, whether their partition is in the session or not.
 * Brokers find a session by the names of group and member, which any client may use. So every answer is checked again
-  before any of its records leaves.
+  before any of its records leaves. If the rules have changed, so is the right to the group.
 * For a topic id that it does not know, a broker refuses the whole request with an unknown error; so does the proxy.
 """
 
@@ -18,10 +18,12 @@ from typing import Any
 
 from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import Check
+from plugins.acl.errors import GROUP
 from plugins.acl.fetched import REFUSAL, forgotten_topic, refused_topic, request_topic, verdict
 from plugins.acl.sessions import AuthorizedSession, Change, sessions, sessions_key
 from proxy.plugin import SHARE_FETCH, Decision, ErrorCode, ShareFetchRequest, turns
 from proxy.plugin.fetching import LAST, FetchedTopic, FetchSessions, Topic
+from rules import Operation
 
 Partition = ShareFetchRequest.Topic.Partition
 Errors = dict[int, tuple[int, int]]  # by partition: of fetching, and of acknowledging
@@ -48,6 +50,7 @@ class ShareFetchCheck(Check):
         turn = self.sessions(checked).share_fetch(request)
         if turn.error is not None and not checked.authorizer.is_shadow:
             return checked.refuse(turn.error)
+        group = request.group_id or ""
         session, asked, is_last = turn.session, turn.asked, request.share_session_epoch == LAST
         change = session.step(
             asked, turn.forgotten, partial(verdict, checked.api, checked.authorizer, checked.names), edition
@@ -57,6 +60,11 @@ class ShareFetchCheck(Check):
 
         def finish(checked: CheckedRequest, response: Any) -> None:
             if response.error_code:
+                return
+            if checked.authorizer.edition is not edition and checked.authorizer.refuses(
+                SHARE_FETCH, Operation.READ, GROUP, group
+            ):
+                response.error_code, response.responses = ErrorCode.GROUP_AUTHORIZATION_FAILED, []
                 return
             if checked.authorizer.edition is not edition or not checked.authorizer.is_shadow:
                 for topic in turns(response.responses):

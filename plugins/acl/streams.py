@@ -3,7 +3,8 @@
 Rules:
 * A coordinator creates the internal topics that its group lacks at a heartbeat of any member: also later ones, when a
   topic was deleted, and also for a member that came with another topology. So at each heartbeat the group's topology
-  counts as well as the member's own. It is the coordinator that is asked for it.
+  counts as well as the member's own. It is the coordinator that is asked for it, and it is asked again when it has
+  accepted a member that came with a topology.
 * A member that may not create what is missing is refused. At a broker it would be accepted, and wait.
 * What the coordinator does not tell, it does not get to do: the member gets its error.
 """
@@ -11,6 +12,7 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from sys import getsizeof
 from typing import Any, NamedTuple
 
@@ -63,11 +65,15 @@ class GroupTopology(NamedTuple):
 class InternalTopicsCheck(Check):
     """Internal topics that a StreamsGroupHeartbeat may have created: the member needs the right to create them."""
 
+    answers = True
+
     def __init__(self) -> None:
         self._groups = Remembered[str, GroupTopology]()
 
     def apply(self, checked: CheckedRequest) -> Any:
         request, authorizer = checked.request, checked.authorizer
+        if request.topology is not None:
+            checked.after.append(partial(self._answered, request.group_id))
         own = request.topology.subtopologies if request.topology is not None else ()
         if any(part.source_topic_regex for part in own) and not authorizer.is_shadow:
             said = "Source topics by regular expression cannot be decided on; name them."
@@ -88,6 +94,11 @@ class InternalTopicsCheck(Check):
                 said = f"Unauthorized to CREATE on topics {name}."
                 return checked.refuse(ErrorCode.TOPIC_AUTHORIZATION_FAILED, said)
         return None
+
+    def _answered(self, group: str, checked: CheckedRequest, response: Any) -> None:
+        """The coordinator answered a member that came with a topology: the group may have another one now."""
+        if not response.error_code:
+            self._groups.forget(group)
 
     def _of_group(self, checked: CheckedRequest) -> Any:
         """Steps that return the internal topics of the group, and the coordinator's error if it did not tell them."""

@@ -3,6 +3,8 @@
 Rules:
 * A broker would assign a member every topic that its expression matches. So the proxy resolves the expression against
   the topics that the client may see, and sends names to the broker: a member is never assigned another topic.
+* A member may give an expression after names, which then count too. Members that have only names are not remembered:
+  the coordinator is asked for them.
 * A member sends its expression once. Later heartbeats are read: when topics come and go, or the rules change, the next
   heartbeat carries the new names to the broker.
 * As at a broker, a heartbeat that is not accepted changes nothing: it may come from somebody who is no member. A member
@@ -22,10 +24,11 @@ from plugins.acl.checks import Check
 from plugins.acl.errors import TOPIC
 from plugins.acl.regex import LONGEST, BadExpressionError, matching
 from plugins.acl.remembered import NAME, Remembered
-from proxy.plugin import Call, ErrorCode, turns
+from proxy.plugin import Ask, Call, ConsumerGroupDescribeRequest, ErrorCode, turns
 from rules import Operation
 
 LOOK = 5.0  # seconds between two resolutions of a member's expression, for topics that come and go
+OLDEST = 0  # the version of ConsumerGroupDescribe that all brokers with expressions know
 SUBSCRIPTION = 1_000  # bytes of a member beside its names
 
 
@@ -65,6 +68,8 @@ class SubscribedTopicsCheck(Check):
                 checked.after.append(partial(self._answered, key, None))
             return None
         member = Subscription() if known is None or request.member_epoch == 0 else replace(known)
+        if known is None and request.subscribed_topic_names is None and request.member_epoch > 0:
+            member.names = yield from _names_at_coordinator(*key)
         if request.subscribed_topic_names is not None:
             member.names, member.told = request.subscribed_topic_names, None
         if request.subscribed_topic_regex is not None:
@@ -119,3 +124,10 @@ class SubscribedTopicsCheck(Check):
         member.told, member.edition, member.looked = told, authorizer.edition, now
         checked.changed = True
         return None
+
+
+def _names_at_coordinator(group: str, member_id: str) -> Any:
+    """Steps that return the names to which a member is subscribed at its coordinator; none if it does not tell."""
+    answer = yield Ask(ConsumerGroupDescribeRequest(group_ids=[group], include_authorized_operations=False), OLDEST)
+    members = (member for described in answer.groups for member in turns(described.members))
+    return next((member.subscribed_topic_names for member in members if member.member_id == member_id), [])

@@ -412,6 +412,17 @@ def test_a_follower_needs_the_right_of_brokers(rules: Making, version: int, may:
         assert talk.denied == [("ClusterAction", "Cluster", "kafka-cluster")]
 
 
+@pytest.mark.parametrize("version", ALL)
+def test_a_follower_that_waited_while_it_lost_the_right_of_brokers_gets_no_record(rules: Making, version: int) -> None:
+    own = rules("super_users: [User:alice]")
+    for may in (True, False):
+        talk = Consumer(own)
+        state = FetchRequest.ReplicaState(replica_id=2)
+        talk.ask(fetch(version, "mine", replica_id=2, replica_state=state), version)
+        own.become("super_users: [User:alice, User:bob]" if may else READS.format("mine"))
+        assert told(talk.answer(records(version, "mine"))) == [("mine", {OK if may else REFUSED}, may)]
+
+
 @pytest.mark.parametrize("version", [BY_NAME, BY_ID])
 def test_in_shadow_all_is_fetched_and_all_is_told(rules: Making, version: int) -> None:
     talk = Consumer(rules(READS.format("mine"), shadow=True))

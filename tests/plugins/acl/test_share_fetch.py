@@ -152,6 +152,16 @@ def test_records_that_came_while_the_rules_changed_are_withheld(rules: Making) -
     assert told(talk.answer(records("mine", "ours"))) == [("mine", 0, 0, True), ("ours", REFUSED, 0, False)]
 
 
+def test_a_group_that_was_taken_away_while_records_were_waited_for_gets_none(rules: Making) -> None:
+    own = rules(READS.format("mine"))
+    talk = Member(own)
+    talk.ask(fetch(0, "mine"), 2)
+    own.become("acls: [{allow: User:alice, to: Read, topics: mine}]")
+    answer = talk.answer(records("mine"))
+    assert (answer.error_code, told(answer)) == (ErrorCode.GROUP_AUTHORIZATION_FAILED, [])
+    assert talk.denied == [("Read", "Group", "g")]
+
+
 def test_what_is_acknowledged_and_forgotten_at_once_reaches_the_broker(rules: Making) -> None:
     talk = Member(rules(READS.format("mine, ours")))
     talk.ask(fetch(0, "mine", "ours"), 2)

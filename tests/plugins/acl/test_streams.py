@@ -175,6 +175,17 @@ def test_a_group_that_had_no_topology_yet_is_asked_for_again(rules: Making) -> N
     assert talk.ask(heartbeat(), 1).error_code == REFUSED
 
 
+def test_the_coordinator_is_asked_again_after_a_member_came_with_a_topology(rules: Making) -> None:
+    talk = Coordinator(rules(SEES), "a-1", "a-2", "b-1")
+    talk.internal = ["b-1"]
+    assert talk.ask(heartbeat(), 1).error_code == 0
+    assert talk.ask(streams(changelog="a-2"), 1).error_code == 0
+    talk.internal = ["a-2"]
+    del talk.topics["a-2"]
+    assert talk.ask(heartbeat(), 1).error_code == REFUSED
+    assert talk.denied == [("Create", "Topic", "a-2")]
+
+
 def test_the_coordinator_is_asked_once_in_a_while(rules: Making) -> None:
     own = rules(SEES)
     talk = Coordinator(own)

@@ -14,6 +14,7 @@ from plugins.acl.subscriptions import LOOK, SubscribedTopicsCheck, Subscription
 from proxy.protocol.api import CONSUMER_GROUP_HEARTBEAT
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.fiber import in_slices
+from proxy.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
 from proxy.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
@@ -22,6 +23,7 @@ from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from proxy.protocol.schema import Request, Response
 from tests.plugins.acl.talk import Rules, Talk, metadata_of, topic_id
+from tests.plugins.acl.test_checked_request import described
 
 Making = Callable[..., Rules]
 SEES = "acls: [{allow: User:alice, to: Read, groups: g}, {allow: User:alice, to: Describe, topics: [a-1, a-2, b-1]}]"
@@ -39,17 +41,29 @@ class Group(Talk):
 
     def __init__(self, rules: Rules, *topics: str, principal: str = "User:alice") -> None:
         self.topics = {name: topic_id(name) for name in topics or ("a-1", "a-2", "a-secret", "b-1")}
+        self.names: dict[str, list[str]] = {}  # of each member, as the coordinator knows them
         self.error: int | None = 0  # of the broker's answers to heartbeats; None: it does not answer them
         super().__init__(rules.acl, principal, self.serves)
 
     def serves(self, request: Request, version: int) -> Response | None:
         if isinstance(request, MetadataRequest):
             return metadata_of(self.topics, request)
+        if isinstance(request, ConsumerGroupDescribeRequest):
+            return ConsumerGroupDescribeResponse(throttle_time_ms=0, groups=[self.described(*request.group_ids)])
         if isinstance(request, ConsumerGroupHeartbeatRequest) and self.error is not None:
             return ConsumerGroupHeartbeatResponse(
                 throttle_time_ms=0, error_code=self.error, member_epoch=1, heartbeat_interval_ms=1
             )
         return None
+
+    def described(self, group: str) -> ConsumerGroupDescribeResponse.Group:
+        found = described(group)
+        found.members = []
+        for member_id, names in self.names.items():
+            (member,) = described(group).members
+            member.member_id, member.subscribed_topic_names = member_id, names
+            found.members.append(member)
+        return found
 
     def beat(self, epoch: int = 1, **more: Any) -> Any:
         request = ConsumerGroupHeartbeatRequest(**{"group_id": "g", "member_id": "m", "member_epoch": epoch} | more)
@@ -79,6 +93,35 @@ def test_names_beside_an_expression_are_kept(rules: Making) -> None:
     talk.beat(subscribed_topic_regex="")
     talk.beat()
     assert talk.told == [(["a-1", "b-1"], None), (["a-1", "a-2"], None), (["a-2"], ""), (None, None)]
+
+
+@pytest.mark.parametrize(
+    ("at_coordinator", "told"),
+    [
+        ({"another": ["a-2"], "m": ["b-1"]}, ["a-1", "b-1"]),
+        ({"m": ["b-1", "a-secret"]}, ["a-1", "b-1"]),
+        ({"another": ["a-2"]}, ["a-1"]),
+    ],
+)
+def test_names_from_before_an_expression_are_kept(
+    rules: Making, at_coordinator: dict[str, list[str]], told: list[str]
+) -> None:
+    talk = Group(rules(SEES))
+    talk.names = at_coordinator
+    talk.beat(subscribed_topic_regex="a-1")
+    talk.beat(subscribed_topic_regex="a-1")
+    assert talk.told == [(told, None)] * 2
+    questions = [each for each in talk.to_broker if isinstance(each, ConsumerGroupDescribeRequest)]
+    assert len(questions) == 1, "then they are known"
+
+
+def test_an_expression_that_is_taken_back_leaves_the_names_to_the_next(rules: Making) -> None:
+    talk = Group(rules(SEES))
+    talk.beat(0, subscribed_topic_regex="a-1", subscribed_topic_names=["b-1"])
+    talk.beat(subscribed_topic_regex="")
+    talk.names = {"m": ["b-1"]}
+    talk.beat(subscribed_topic_regex="a-2")
+    assert talk.told == [(["a-1", "b-1"], None), (["b-1"], ""), (["a-2", "b-1"], None)]
 
 
 def test_when_the_rules_change_the_broker_is_told_other_names(rules: Making) -> None:

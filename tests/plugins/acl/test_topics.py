@@ -134,17 +134,17 @@ def test_a_missing_topic_is_made_only_for_who_may_make_it(rules: Making, version
         assert talk.denied == [("Create", "Topic", "new")]
 
 
-def making(value: str | None) -> Callable[[Request, int], Response | None]:
+def making(value: str | None, broker_id: str = "3") -> Callable[[Request, int], Response | None]:
     """A broker that says whether it makes topics that are missing."""
 
     def answers(request: Request, version: int) -> Response | None:
         if not isinstance(request, DescribeConfigsRequest):
             return broker(request, version)
         (resource,) = request.resources
-        assert (resource.resource_type, resource.resource_name) == (4, "3")
+        assert (resource.resource_type, resource.resource_name) == (4, broker_id)
         result = DescribeConfigsResponse.Result
         config = result.Config(name="auto.create.topics.enable", value=value, read_only=True, is_sensitive=False)
-        found = result(error_code=0, error_message=None, resource_type=4, resource_name="3", configs=[config])
+        found = result(error_code=0, error_message=None, resource_type=4, resource_name=broker_id, configs=[config])
         return DescribeConfigsResponse(throttle_time_ms=0, results=[found])
 
     return answers
@@ -164,6 +164,14 @@ def test_where_brokers_make_no_topics_a_missing_one_is_just_missing(
     own.clock.time += REMEMBERED
     talk.broker = making("true")
     assert told(talk.ask(metadata("new", create=True), 12)) == [("new", NOBODYS)], "but not for ever"
+
+
+def test_what_one_broker_makes_by_itself_is_not_taken_for_what_another_does(rules: Making) -> None:
+    own = rules(DESCRIBES)
+    for broker_id, value, error in ((1, "false", MISSING), (2, "true", NOBODYS), (1, "true", MISSING)):
+        talk = Talk(own.acl, "User:alice", making(value, str(broker_id)))
+        talk.connection.broker_id, talk.connection.broker_versions = broker_id, {32: (1, 4)}
+        assert told(talk.ask(metadata("new", create=True), 12)) == [("new", error)]
 
 
 def test_who_may_make_topics_on_the_cluster_may_make_any(rules: Making) -> None:
