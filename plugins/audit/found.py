@@ -16,11 +16,12 @@ SIZE = 400  # bytes of a resource in memory, beside the text of its name
 
 
 class FoundResources:
-    """The resources of a request. `unnamed` are the topics that have only an id."""
+    """The resources of a request. `unnamed` are the topics that have only an id in it, `names` those in its answer."""
 
     def __init__(self) -> None:
         self.left_out = 0
         self.unnamed: list[tuple[bytes, Resource]] = []
+        self.names: dict[bytes, str] = {}
         self.by_key: dict[tuple[str, str, int | None], Resource] = {}  # by type, name or id, and partition
         self._named = 0  # bytes of names
 
@@ -35,7 +36,7 @@ class FoundResources:
     def name(self, name_of: NameOf) -> None:
         """Add the names of topics that have only an id, as far as they are known."""
         for topic_id, resource in self.unnamed:
-            name = name_of(topic_id)
+            name = self.names.get(topic_id) or name_of(topic_id)
             if name is not None:
                 resource["name"] = name
 
@@ -55,6 +56,8 @@ class FoundResources:
         resource = self.by_key.get(key)
         if resource is None and shown is not None:  # an answer may have the name beside the id
             resource = self.by_key.get((kind, shown, partition))
+            if resource is not None and topic_id is not None and name is not None:
+                self.names[topic_id] = name
         if resource is None:
             if not is_new:
                 return None

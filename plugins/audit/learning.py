@@ -4,7 +4,8 @@ Rules:
 * The broker is asked on the client's connection, between two requests. Only a request that begins at that moment waits
   for the answer.
 * The event of a request with such an id waits for the name. If the name cannot be had, the event has only the id.
-* Each id is asked for once on a connection, and the number of ids is limited.
+* Ids that come while others are asked for are asked for next.
+* Each id is asked for once on a connection, until so many others have been that it is forgotten.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterable
 
 from proxy.plugin import TURN, Alone, Connection, Services, Steps, turns
 
-MOST_ASKED = 1_000  # ids, of one connection
+MOST_ASKED = 1_000  # ids that are remembered, of one connection, and ids in one question
 MOST_WAITING = 1_000  # events, or resources in them
 
 Put = Callable[[], None]
@@ -24,7 +25,8 @@ class TopicLearner:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._asked: set[bytes] = set()
+        self._asked: dict[bytes, None] = {}  # the oldest first
+        self._wanted: list[bytes] = []
         self._waiting: list[Put] = []
         self._weight = 0  # of the waiting events
         self._is_asking = False
@@ -35,12 +37,14 @@ class TopicLearner:
         unknown = [topic_id for topic_id in turns(ids) if names.get(topic_id) is None]
         if not unknown:
             return False
-        new = [one for one in names.unknown(unknown) if one not in self._asked]
-        new = new[: MOST_ASKED - len(self._asked)]
+        new = [one for one in names.unknown(unknown) if one not in self._asked][: MOST_ASKED - len(self._wanted)]
+        self._asked.update(dict.fromkeys(new))
+        while len(self._asked) > MOST_ASKED:
+            del self._asked[next(iter(self._asked))]
+        self._wanted += new
         if new and not self._is_asking:
-            self._asked.update(new)
             self._is_asking = True
-            connection.gate.run(self._ask(connection, new))
+            connection.gate.run(self._ask(connection))
         return self._is_asking
 
     def when_known(self, put: Put, weight: int = 1) -> None:
@@ -56,12 +60,14 @@ class TopicLearner:
         for put in waiting:
             put()
 
-    def _ask(self, connection: Connection, ids: list[bytes]) -> Steps:
+    def _ask(self, connection: Connection) -> Steps:
         try:
             yield TURN  # the request that named them goes first
             yield Alone()
             try:
-                yield from self._services.topics.ask(ids)
+                while self._wanted:
+                    ids, self._wanted = self._wanted, []
+                    yield from self._services.topics.ask(ids)
             finally:
                 connection.gate.leave()
         except Exception as error:  # the journal then has the ids alone

@@ -7,6 +7,7 @@
 
 Rules:
 * The first entry that matches a resource of a request gives its level. A resource that no entry matches has `full`.
+* A topic whose name is not known may have any. It has the highest level of the entries that may match it.
 * A request has the highest level of its resources. Resources of level `none` are left out of its event.
 * `full`: an event for each request. `summary`: one event for each window, connection and API, with exact counts.
 * A request is recorded in full, unless its level is `none`, if the proxy decided something, it got no answer, it
@@ -136,20 +137,36 @@ class ClientLevels:
                 self._known.clear()
             if name is None or len(name) <= LONGEST_REMEMBERED:
                 self._known[key] = found
+        possible: list[FoundLevel] = []
         for one in found:
             if one.match.during is None or one.match.is_now(self._clock.wall()):
-                return one.found
+                possible.append(one.found)
+                if one.match.topic is None or not _is_unnamed(kind, name):
+                    return max(possible)
         return FULL
 
     def _matching(
         self, api: Api, version: int, kind: str | None, name: str | None, partition: int | None
     ) -> Iterator[LevelRule]:
-        """The entries that match at some time, up to the first one that always does."""
+        """The entries that match at some time, up to the first one that always does.
+
+        Of a topic without a name: those that match if it has the right name.
+        """
         facts = RequestFacts(api, version, self._client, self._broker)
         named: dict[str, str | None] = {kind: name} if kind in SUBJECTS else {}
         subject = Subject(**named, partition=partition)
+        may_be_any = _is_unnamed(kind, name)
         for one in self._levels:
-            if one.match.of_request(facts) and one.match.of_subject(subject):
+            match = one.match
+            if match.of_request(facts) and all(
+                match.holds(option, getattr(subject, option), is_part=may_be_any and option == "topic")
+                for option in match.of_things
+            ):
                 yield one
-                if one.match.during is None:
+                if match.during is None and (match.topic is None or not may_be_any):
                     return
+
+
+def _is_unnamed(kind: str | None, name: str | None) -> bool:
+    """Is this a topic of which only the id is known?"""
+    return kind == "topic" and name is None

@@ -49,21 +49,24 @@ class RequestEvents:
         self._has_levels = has_levels
         self._may_count = may_count
 
-    def record(
-        self, ctx: Context, outcome: Outcome, subjects: RequestSubjects | None, known: KnownParty, at: float
-    ) -> None:
-        """Record a request that ended at `at`, in seconds since 1970. `subjects` None: it has no resources."""
-        levels = known.levels(ctx.connection) if self._has_levels else None
-        if subjects is None:
-            if levels is None or levels.level(ctx.api, ctx.version).level:
-                fields = request_fields(ctx, outcome, None)
-                self._recorder.put("request", ctx.connection, fields, at=at, rules=noted_rules(ctx))
-            return
-        rules = noted_rules(ctx)
-        party = known.of(ctx.connection, rules)
-        one = EndedRequest(ctx, outcome, subjects, at, known, party, levels, rules)
+    def record_bare(self, ctx: Context, outcome: Outcome, known: KnownParty, at: float) -> None:
+        """Record a request without resources that ended at `at`, in seconds since 1970."""
+        if not self._has_levels or known.levels(ctx.connection).level(ctx.api, ctx.version).level:
+            fields = request_fields(ctx, outcome, None)
+            self._recorder.put("request", ctx.connection, fields, at=at, rules=noted_rules(ctx))
+
+    def ended(
+        self, ctx: Context, outcome: Outcome, subjects: RequestSubjects, known: KnownParty, at: float
+    ) -> EndedRequest:
+        """A request that ends now, as it is to be recorded."""
+        levels, rules = known.levels(ctx.connection) if self._has_levels else None, noted_rules(ctx)
+        return EndedRequest(ctx, outcome, subjects, at, known, known.of(ctx.connection, rules), levels, rules)
+
+    def record(self, one: EndedRequest) -> None:
+        """Record a request that ended, perhaps some time ago."""
+        subjects, at = one.subjects, one.at
         weight = 1 + subjects.weight + one.party.weight
-        if weight > LARGE or (outcome.by is By.NOBODY and subjects.wants_answer):
+        if weight > LARGE or (one.outcome.by is By.NOBODY and subjects.wants_answer):
             self._recorder.keep(DeferredEvent(at, weight, partial(self._event, one, weight)))
         elif (event := self._event(one, weight)) is not None:
             self._recorder.keep(event)

@@ -9,6 +9,7 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from plugins.audit.events import RequestSubjects
 from plugins.audit.recorder import EventRecorder
@@ -65,8 +66,11 @@ class RequestNotes:
         if isinstance(subjects, Told):
             return
         known, at = self._recorder.known(ctx.connection), self._clock.wall()
-        may_wait = self._may_wait
-        if may_wait and subjects is not None and subjects.by_id and known.learner.learn(ctx.connection, subjects.ids):
-            known.learner.when_known(lambda: self._requests.record(ctx, outcome, subjects, known, at), subjects.weight)
+        if subjects is None:
+            self._requests.record_bare(ctx, outcome, known, at)
+            return
+        one = self._requests.ended(ctx, outcome, subjects, known, at)
+        if self._may_wait and subjects.by_id and known.learner.learn(ctx.connection, subjects.ids):
+            known.learner.when_known(partial(self._requests.record, one), subjects.weight)
         else:
-            self._requests.record(ctx, outcome, subjects, known, at)
+            self._requests.record(one)

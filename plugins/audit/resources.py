@@ -50,12 +50,12 @@ class Subjects:
     @property
     def ids(self) -> Iterator[bytes]:
         """The ids of topics whose names are not known."""
-        return (topic_id for topic_id, _ in self._found.unnamed)
+        return (topic_id for topic_id, _ in self._found.unnamed if topic_id not in self._found.names)
 
     @property
     def by_id(self) -> bool:
         """Whether there are topics without names."""
-        return bool(self._found.unnamed)
+        return next(self.ids, None) is not None
 
     @property
     def weight(self) -> int:
@@ -109,7 +109,8 @@ class Subjects:
             if "error" in resource:
                 for name in (resource.get("name"), resource.get("id")):
                     failed[resource["type"], name, resource.get("partition")] = resource["error"]
-        for change in self._changes.told(name_of):
+        names = self._found.names
+        for change in self._changes.told(lambda topic_id: names.get(topic_id) or name_of(topic_id)):
             of_all = failed.get((change["type"], change["name"], None))
             error = failed.get((change["type"], change["name"], change.get("partition")), of_all)
             if error is not None:

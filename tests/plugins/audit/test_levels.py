@@ -43,6 +43,30 @@ def test_the_first_that_matches_counts(tmp_path: Path) -> None:
     assert of(CREATE_TOPICS, 5, "broker", "1").level is Level.FULL
 
 
+@pytest.mark.parametrize(
+    ("entries", "level"),
+    [
+        ("{match: {topic: orders}, level: full}, {level: none}", Level.FULL),
+        ("{match: {topic: __*}, level: none}, {level: summary}, {level: full}", Level.SUMMARY),
+        ("{match: {topic: __*}, level: none}", Level.FULL),
+        ("{match: {topic: orders, group: g}, level: full}, {level: none}", Level.NONE),
+        ("{match: {topic: orders, partition: 7}, level: full}, {level: none}", Level.NONE),
+        ("{match: {topic: orders, api: Produce}, level: full}, {level: none}", Level.NONE),
+        ("{match: {during: {hours: 08:00-09:00}}, level: full}, {level: none}", Level.NONE),
+        ("{match: {topic: orders, during: {hours: 12:00-14:00}}, level: full}, {level: none}", Level.FULL),
+    ],
+)
+def test_a_topic_without_a_name_has_the_highest_level_that_it_may_have(
+    tmp_path: Path, entries: str, level: Level
+) -> None:
+    (tmp_path / "audit.yaml").write_text(f"levels: [{entries}]\n")
+    worker = FakeWorker()
+    worker.clock.since_1970 = START + 5 * 3600  # at 13 o'clock
+    of = ClientLevels(FORM.load(tmp_path / "audit.yaml"), connection(), worker.clock)
+    for _ in range(2):
+        assert of.level(FETCH, 13, "topic", None, 0).level is level
+
+
 def test_what_nothing_matches_is_told_in_full() -> None:
     assert ClientLevels(LevelsFile(), connection(), FakeWorker().clock).level(PRODUCE, 9, "topic", "t", 0) == FULL
 
