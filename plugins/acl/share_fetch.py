@@ -6,6 +6,9 @@ Rules:
 * Acknowledgements are checked separately, whether their partition is in the session or not.
 * Brokers find a session by the names of group and member, which any client may use. So every answer is checked again
   before any of its records leaves. If the rules have changed, so is the right to the group.
+* Whoever opened a session last has it. If another client has opened one of the same names since, or an answer has
+  records of a topic that is not in the session, it is over here: a client must not have a broker lock records by
+  another's session which it may not read itself.
 * For a topic id that it does not know, a broker refuses the whole request with an unknown error; so does the proxy.
 """
 
@@ -15,6 +18,7 @@ from collections.abc import Iterable
 from functools import partial
 from itertools import chain
 from typing import Any
+from weakref import WeakValueDictionary
 
 from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import Check
@@ -22,7 +26,7 @@ from plugins.acl.errors import GROUP
 from plugins.acl.fetched import REFUSAL, forgotten_topic, refused_topic, request_topic, verdict
 from plugins.acl.sessions import AuthorizedSession, Change, sessions, sessions_key
 from proxy.plugin import SHARE_FETCH, Decision, ErrorCode, ShareFetchRequest, turns
-from proxy.plugin.fetching import LAST, FetchedTopic, FetchSessions, Topic
+from proxy.plugin.fetching import FULL, LAST, FetchedTopic, FetchSessions, SessionTurn, Topic
 from rules import Operation
 
 Partition = ShareFetchRequest.Topic.Partition
@@ -33,6 +37,9 @@ class ShareFetchCheck(Check):
     """ShareFetch, after the check of its group."""
 
     answers = True
+
+    def __init__(self) -> None:
+        self._latest = WeakValueDictionary[tuple[str | None, str | None], AuthorizedSession]()  # by group and member
 
     def ids(self, checked: CheckedRequest) -> Any:
         session = self.sessions(checked).get(checked.request)
@@ -48,8 +55,9 @@ class ShareFetchCheck(Check):
         if any(checked.names.get(topic.topic_id) is None for topic in request.topics):
             return checked.refuse(ErrorCode.UNKNOWN_SERVER_ERROR)
         turn = self.sessions(checked).share_fetch(request)
-        if turn.error is not None and not checked.authorizer.is_shadow:
-            return checked.refuse(turn.error)
+        error = turn.error or self._taken_over(checked, turn)
+        if error is not None and not checked.authorizer.is_shadow:
+            return checked.refuse(error)
         group = request.group_id or ""
         session, asked, is_last = turn.session, turn.asked, request.share_session_epoch == LAST
         change = session.step(
@@ -66,6 +74,8 @@ class ShareFetchCheck(Check):
             ):
                 response.error_code, response.responses = ErrorCode.GROUP_AUTHORIZATION_FAILED, []
                 return
+            if any(map(partial(_is_strange, session), turns(response.responses))):
+                self.sessions(checked).drop(session)
             if checked.authorizer.edition is not edition or not checked.authorizer.is_shadow:
                 for topic in turns(response.responses):
                     _withhold(checked, topic)
@@ -80,6 +90,16 @@ class ShareFetchCheck(Check):
             ]
             request.forgotten_topics_data += (forgotten_topic(SHARE_FETCH, one) for one in turns(change.forgotten))
             checked.changed = True
+        return None
+
+    def _taken_over(self, checked: CheckedRequest, turn: SessionTurn[AuthorizedSession]) -> ErrorCode | None:
+        """The error of a request that goes on with a session which another client has opened anew."""
+        key = checked.request.group_id, checked.request.member_id
+        if checked.request.share_session_epoch == FULL:
+            self._latest[key] = turn.session
+        elif turn.goes_on and self._latest.get(key) is not turn.session:
+            self.sessions(checked).drop(turn.session)
+            return ErrorCode.SHARE_SESSION_NOT_FOUND
         return None
 
     def sessions(self, checked: CheckedRequest) -> FetchSessions[AuthorizedSession]:
@@ -116,6 +136,11 @@ def _refusals(
         errors = refusals.setdefault(one.topic, {})
         errors.update((index, (errors.get(index, (0, 0))[0], error)) for index in _acknowledged(one))
     return {topic: errors for topic, errors in turns(refusals.items()) if errors}
+
+
+def _is_strange(session: AuthorizedSession, topic: Any) -> bool:
+    """Does an answer have records of a topic that is not in its session?"""
+    return topic.topic_id not in session.topics and any(partition.records for partition in turns(topic.partitions))
 
 
 def _withhold(checked: CheckedRequest, topic: Any) -> None:

@@ -3,6 +3,8 @@
 Rules:
 * A broker would assign a member every topic that its expression matches. So the proxy resolves the expression against
   the topics that the client may see, and sends names to the broker: a member is never assigned another topic.
+* A member that comes by another connection may have changed its subscription through another worker or proxy meanwhile.
+  The coordinator is asked for its names: if they are others, its expression is forgotten.
 * A member may give an expression after names, which then count too. Members that have only names are not remembered:
   the coordinator is asked for them.
 * A member sends its expression once. Later heartbeats are read: when topics come and go, or the rules change, the next
@@ -39,6 +41,7 @@ class Subscription:
     names: list[str] = field(default_factory=list)
     expression: str = ""
     told: list[str] | None = None
+    connection: int = 0  # the number of the one by which the member came last
     edition: object = None
     looked: float = 0.0
     size: int = 0  # bytes, as they were counted last
@@ -63,6 +66,8 @@ class SubscribedTopicsCheck(Check):
         known = self.members.get(key)
         if checked.authorizer.is_shadow:
             return None
+        if known is not None and known.connection != checked.connection.number and request.member_epoch > 0:
+            known = yield from self._still_true(key, known)
         if request.member_epoch < 0 or (known is None and not request.subscribed_topic_regex):
             if known is not None:
                 checked.after.append(partial(self._answered, key, None))
@@ -81,7 +86,16 @@ class SubscribedTopicsCheck(Check):
         elif request.subscribed_topic_names is None and request.member_epoch > 0:
             request.subscribed_topic_names = self._named(checked, member)
             checked.changed = True
+        member.connection = checked.connection.number
         checked.after.append(partial(self._answered, key, member if member.expression else None))
+        return None
+
+    def _still_true(self, key: tuple[str, str], known: Subscription) -> Any:
+        """Steps that return what is known of a member that came by another connection; None if it is true no more."""
+        names = yield from _names_at_coordinator(*key)
+        if known.told is not None and sorted(names) == known.told:
+            return known
+        self.members.forget(key)
         return None
 
     @staticmethod

@@ -8,10 +8,12 @@ from proxy.core.fetch_session import (
     Topic as Topic,
 )
 from proxy.core.fetch_sessions import (
+    FULL as FULL,
     LAST as LAST,
     WITH_IDS as WITH_IDS,
     WITH_SESSIONS as WITH_SESSIONS,
     FetchSessions as FetchSessions,
+    SessionTurn as SessionTurn,
     named as named,
 )
 from proxy.core.topic_names import (

@@ -250,6 +250,29 @@ def test_records_of_anothers_session_of_the_same_name_are_withheld(rules: Making
     assert told(talk.answer(records("mine", "theirs"))) == [("mine", 0, 0, True), ("theirs", REFUSED, 0, False)]
 
 
+@pytest.mark.parametrize("shadow", [False, True])
+def test_a_session_that_another_client_opened_anew_is_its_own(rules: Making, shadow: bool) -> None:
+    own = rules(READS.format("mine, theirs"), shadow=shadow)
+    first, second = Member(own), Member(own)
+    first.ask(fetch(0, "mine"), 2)
+    first.answer(records("mine"))
+    second.ask(fetch(0, "theirs"), 2)
+    second.answer(records("theirs"))
+    answer = first.ask(fetch(1), 2)
+    assert shadow or answer.error_code == ErrorCode.SHARE_SESSION_NOT_FOUND
+    assert len(first.fetched) == 1 + shadow
+    assert second.ask(fetch(1), 2) is None
+    assert len(second.fetched) == 2
+
+
+def test_a_session_with_records_of_topics_that_it_lacks_is_over(rules: Making) -> None:
+    talk = Member(rules(READS.format("mine")))
+    talk.ask(fetch(0, "mine"), 2)
+    assert told(talk.answer(records("mine", "theirs")))[1][-1] is False, "they are withheld"
+    assert talk.ask(fetch(1), 2).error_code == ErrorCode.SHARE_SESSION_NOT_FOUND
+    assert len(talk.fetched) == 1
+
+
 def test_in_shadow_sessions_are_the_brokers_business(rules: Making) -> None:
     talk = Member(rules(READS.format("mine"), shadow=True))
     request = fetch(5, "theirs", acknowledging=True, forget=["theirs"])

@@ -51,6 +51,8 @@ class Group(Talk):
         if isinstance(request, ConsumerGroupDescribeRequest):
             return ConsumerGroupDescribeResponse(throttle_time_ms=0, groups=[self.described(*request.group_ids)])
         if isinstance(request, ConsumerGroupHeartbeatRequest) and self.error is not None:
+            if not self.error and request.subscribed_topic_names is not None:
+                self.names[request.member_id] = request.subscribed_topic_names
             return ConsumerGroupHeartbeatResponse(
                 throttle_time_ms=0, error_code=self.error, member_epoch=1, heartbeat_interval_ms=1
             )
@@ -216,6 +218,7 @@ def test_a_heartbeat_that_the_broker_does_not_accept_changes_nothing(
 ) -> None:
     own = rules(SEES)
     member, stranger = Group(own), Group(own)
+    stranger.names = member.names
     member.beat(0, subscribed_topic_regex="a-.*")
     stranger.error = error
     stranger.beat(**beat)
@@ -223,6 +226,23 @@ def test_a_heartbeat_that_the_broker_does_not_accept_changes_nothing(
     member.topics["a-1"] = member.topics.pop("a-2")
     member.beat()
     assert member.told == [(["a-1", "a-2"], None), (["a-1"], None)]
+
+
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_a_subscription_that_was_changed_through_another_worker_is_not_put_back(rules: Making, elsewhere: bool) -> None:
+    own = rules(SEES)
+    member, again = Group(own), Group(own)
+    again.names = member.names
+    member.beat(0, subscribed_topic_regex="a-.*")
+    if elsewhere:
+        member.names["m"] = ["b-1"]
+    own.clock.time += LOOK
+    again.topics["a-1"] = again.topics.pop("a-2")
+    for _ in range(2):
+        again.beat()
+    assert again.told == [(None if elsewhere else ["a-1"], None), (None, None)]
+    questions = [each for each in again.to_broker if isinstance(each, ConsumerGroupDescribeRequest)]
+    assert len(questions) == 1
 
 
 def test_a_wrong_expression_leaves_the_one_before_in_force(rules: Making) -> None:
@@ -258,6 +278,7 @@ def test_a_name_that_another_client_gave_for_a_member_is_not_told_to_the_broker_
 ) -> None:
     own = rules(SEES + "\n".join(["", "super_users: [User:root]"]))
     root, alice = Group(own, principal="User:root"), Group(own)
+    alice.names = root.names
     root.beat(0, subscribed_topic_names=["a-secret"], subscribed_topic_regex="a-1")
     own.clock.time += LOOK
     alice.beat()
