@@ -12,7 +12,7 @@ from tests.hostile.client import Client, connect, patiently, settled
 from tests.hostile.ground import LIMITS, Ground
 from tests.hostile.logins import PASSWORDS, plain
 from tests.hostile.requests import BEAT, CLIENT_APIS, any_request, beat, fetch, metadata, produce
-from tests.hostile.settings import AUDITED, OPEN, RULED, SASL, TLS, TWO
+from tests.hostile.settings import AUDITED, OPEN, RULED, SESSIONS, TLS, TWO
 from tests.hostile.stage import Peer, brief, silent
 from tests.hostile.trial import case, cases
 
@@ -286,7 +286,7 @@ def _logs_in(ground: Ground, word: str) -> bool:
         return plain(client, "alice", word)
 
 
-@cases({"wrong passwords": "wrong", "right passwords": PASSWORDS["alice"]}, on=SASL)
+@cases({"wrong passwords": "wrong", "right passwords": PASSWORDS["alice"]}, on=SESSIONS)
 def logins(ground: Ground, word: str) -> str:
     """Many clients at once. Failed logins are delayed more and more, and no other login is."""
     many = ground.times(40, 200)
