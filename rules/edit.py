@@ -5,6 +5,7 @@ Rules:
   it is never changed, and stands for no ACL.
 * A rule that stands for many ACLs, of which some are removed, is replaced by a few rules that stand for the others.
 * New ACLs become new rules at the end of the file. An ACL that a rule stands for already changes nothing.
+* An edit that would make too large a file is refused before its text is made, or at the latest before it is read.
 * The edited text is read again and compared: the requested ACLs have changed, and nothing else has.
 """
 
@@ -16,7 +17,7 @@ from typing import NamedTuple
 from proxy.text.environment import Variables
 from proxy.text.items import rewritten
 from rules.bindings import Binding, bindings, rules
-from rules.load import examine_text
+from rules.load import FORM, examine_text
 from rules.model import AclFile, AclRule
 from rules.snapshot import Snapshot
 from rules.write import options
@@ -54,14 +55,30 @@ def edited(
         for index, acl in enumerate(snapshot.file.acls)
         if gone and not acl.ours and not gone.isdisjoint(bindings(acl))
     }
-    instead = {index: [options(acl) for acl in acls] for index, acls in fewer.items()}
-    result = rewritten(text, "acls", instead, [options(acl) for acl in rules(new)])
+    instead = {index: _written(acls) for index, acls in fewer.items()}
+    result = rewritten(text, "acls", instead, _written(rules(new)))
+    _fits(len(result.encode()))
     after, problems = examine_text(result, "the edited file", environment)
     if after is None:
         raise EditError(f"{next(problem for problem in problems if not problem.warning)} ({_WAY_OUT})")
     if said(after.file) != (there - gone) | new.keys() or _else(after.file) != _else(snapshot.file):
         raise EditError(f"the edited file would not say what it shall ({_WAY_OUT})")
     return Edited(result, after)
+
+
+def _written(acls: Iterable[AclRule]) -> list[list[str]]:
+    """The lines of these rules. Raises EditError as soon as they alone are too large for a file."""
+    written, size = [], 0
+    for acl in acls:
+        written.append(options(acl))
+        size += sum(map(len, written[-1]))
+        _fits(size)
+    return written
+
+
+def _fits(size: int) -> None:
+    if size > FORM.largest:
+        raise EditError(f"it would have more than {FORM.largest >> 20} MiB; take rules out")
 
 
 _WAY_OUT = 'edit it by hand, or write "acls:" as a list in lines, one rule to each "-"'

@@ -1,6 +1,7 @@
 """A file of rules as the store of Kafka's ACLs: changes are atomic, and no edit is lost.
 
 Rules:
+* A change adds up to 10,000 ACLs (`MOST`), as at a controller: more are refused before the file is edited.
 * A change is decided on the file as it is now, whether a person or a proxy wrote it.
 * Of several proxies one writes at a time: it holds a lock on the file (flock) from reading to renaming it. People's
   editors do not take the lock. A file that changed meanwhile is read again, and the change is decided anew.
@@ -29,6 +30,7 @@ from rules.snapshot import Snapshot
 
 PATIENCE = 5.0  # seconds to wait for the lock
 BREATHER = 0.01
+MOST = 10_000  # ACLs that one change may add
 ROUNDS = 10  # attempts, where each time a person's edit comes between
 
 
@@ -88,11 +90,10 @@ class Store:
         added, removed = frozenset(change.added) - there, frozenset(change.removed) & there
         if not added and not removed:
             return Changed(before, added, removed)
+        if len(added) > MOST:
+            raise EditError(f"more than {MOST} ACLs would be added at once; add fewer")
         after = edited(text, before, self._environment, change.added, removed)
-        content = after.text.encode()
-        if len(content) > FORM.largest:
-            raise EditError(f"it would have more than {FORM.largest >> 20} MiB; take rules out")
-        written = write_atomically(path, content, unless=lambda: stamp(path) != seen)
+        written = write_atomically(path, after.text.encode(), unless=lambda: stamp(path) != seen)
         if written is None:
             return None
         watched.put(after.snapshot, written)

@@ -17,9 +17,9 @@ from typing import Any
 from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import Check
 from proxy.plugin import CreateAclsRequest, Decision, DeleteAclsRequest, DescribeAclsRequest, Disconnect, turns
-from rules import Operation, ResourceType, Rule, Snapshot
-from rules.bindings import Binding, bindings
-from rules.edit import said
+from rules import Operation, ResourceType
+from rules.bindings import Binding
+from rules.values import Pattern
 from rules.vocabulary import WILDCARD, PatternType, Permission
 
 UNKNOWN, ANY, MATCH = 0, 1, 2  # Kafka's numbers that stand in no ACL; MATCH is a pattern type
@@ -57,20 +57,21 @@ def too_new(pattern: FilterWords) -> tuple[bool, bool]:
 def matching(one: Filter, there: Iterable[Binding]) -> Iterator[Binding]:
     """The ACLs that a filter matches."""
     kind, _, operation, permission = words(one)
+    principal, host = one.principal_filter, one.host_filter
     for binding in there:
         if (
-            kind in (ANY, binding.kind)
-            and _about(one, binding)
-            and one.principal_filter in (None, binding.principal)
-            and one.host_filter in (None, binding.host)
+            (principal is None or principal == binding.principal)
+            and kind in (ANY, binding.kind)
             and operation in (ANY, binding.operation)
             and permission in (ANY, binding.permission)
+            and (host is None or host == binding.host)
+            and _about(one, binding.pattern)
         ):
             yield binding
 
 
-def _about(one: Filter, binding: Binding) -> bool:
-    pattern, name, wanted = binding.pattern, one.resource_name_filter, one.pattern_type_filter
+def _about(one: Filter, pattern: Pattern) -> bool:
+    name, wanted = one.resource_name_filter, one.pattern_type_filter
     if wanted not in (ANY, MATCH, pattern.type):
         return False
     if name is None or wanted != MATCH:
@@ -78,16 +79,3 @@ def _about(one: Filter, binding: Binding) -> bool:
     if pattern.type is PatternType.PREFIXED:
         return name.startswith(pattern.name)
     return pattern.name in (name, WILDCARD)
-
-
-def acls(snapshot: Snapshot) -> list[Binding]:
-    """All ACLs that the rules stand for, those about one resource together."""
-    return sorted(said(snapshot.file))
-
-
-def conditioned(one: Filter, snapshot: Snapshot) -> Iterator[tuple[Rule, Binding]]:
-    """Rules with conditions that ACLs lack, which a filter would match but for those conditions."""
-    for rule in snapshot.rules:
-        if rule.acl.ours:
-            for binding in matching(one, bindings(rule.acl)):
-                yield rule, binding

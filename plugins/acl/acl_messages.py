@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from plugins.acl.acl_filters import acls, matching, words
+from plugins.acl.acl_filters import words
 from proxy.plugin import (
     CreateAclsRequest,
     CreateAclsResponse,
     DeleteAclsResponse,
-    DescribeAclsRequest,
     DescribeAclsResponse,
     ErrorCode,
 )
-from rules import Operation, ResourceType, Snapshot
+from rules import Operation, ResourceType
 from rules.bindings import Binding
 from rules.store import Changed, StoreError
 from rules.values import Pattern
@@ -26,8 +25,8 @@ Deleted = DeleteAclsResponse.FilterResult
 Described = DescribeAclsResponse.Resource
 
 
-def described(request: DescribeAclsRequest, snapshot: Snapshot) -> list[Described]:
-    found = matching(request, acls(snapshot))
+def described(found: Iterable[Binding]) -> list[Described]:
+    """ACLs by their resources; those about one resource come one after the other."""
     return [
         Described(
             resource_type=kind,

@@ -12,8 +12,9 @@ Rules:
   by all at once.
 * The answer to a change leaves when the change is on the disk and in force in this worker. A change that cannot be made
   gets an error (UNKNOWN_SERVER_ERROR) with the reason, and a line in the log.
-* A rule with a condition that Kafka's ACLs lack is no ACL: it is neither described nor deleted. A filter that would
-  match it but for that condition gets POLICY_VIOLATION with the rule's place, beside the ACLs that were deleted.
+* A rule with a condition that Kafka's ACLs lack is no ACL: it is neither described nor deleted (`acl_deletion.py`).
+* All this computes for long, and so apart: one description and one change at a time. A change may wait for another
+  program's lock on the file, and descriptions do not wait for it.
 
 Source: AclApis and AclControlManager of Kafka 4.3, and what a 4.3.1 broker answered.
 """
@@ -22,10 +23,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar, cast
 
-from plugins.acl.acl_filters import ANY, MATCH, Filter, acls, conditioned, matching, too_new, words
-from plugins.acl.acl_messages import Created, Deleted, binding, created, described, matched, wrong
+from plugins.acl.acl_deletion import AclDeletion
+from plugins.acl.acl_filters import ANY, MATCH, matching, words
+from plugins.acl.acl_index import KnownAcls
+from plugins.acl.acl_messages import Created, Described, binding, created, described, wrong
 from plugins.acl.authorizer import Authorizer
 from plugins.acl.cluster_topics import CREATION_CAN_BE_DECLINED
 from plugins.acl.request_authorizer import authorizer_of
@@ -58,6 +61,8 @@ from rules.store import AclChange, Changed, Store, StoreError
 from rules.vocabulary import CLUSTER_NAME
 
 MANAGED = (api.DESCRIBE_ACLS, api.CREATE_ACLS, api.DELETE_ACLS)  # refused in shadow too: no broker would do it
+DESCRIPTIONS, CHANGES = "descriptions of ACLs", "changes of ACLs"  # what is computed apart
+R = TypeVar("R")  # a result of one ACL or one filter
 
 
 class ManagedAcls(Plugin):
@@ -66,14 +71,19 @@ class ManagedAcls(Plugin):
     def __init__(self, authorizer: Authorizer) -> None:
         self._authorizer = authorizer
         self._store = Store(authorizer.rules)
+        self._known = KnownAcls()
 
     @on_request(DescribeAclsRequest)
     def describe(self, ctx: Context, request: DescribeAclsRequest) -> Steps:
         """Answer with the ACLs that match a filter."""
         if (no := (yield from self._refused(ctx, request, Operation.DESCRIBE))) is not None:
             return no
-        resources = yield Call(lambda: described(request, self._authorizer.rules.current()))
+        resources = yield Call(partial(self._described, request), apart=DESCRIPTIONS)
         return Reply(DescribeAclsResponse(throttle_time_ms=0, error_code=0, error_message="", resources=resources))
+
+    def _described(self, request: DescribeAclsRequest) -> list[Described]:
+        acls = self._known.of(self._authorizer.rules.current())
+        return described(matching(request, acls.plain.near(request)))
 
     @on_request(CreateAclsRequest)
     def create(self, ctx: Context, request: CreateAclsRequest) -> Steps:
@@ -89,26 +99,23 @@ class ManagedAcls(Plugin):
         new = [
             binding(creation) for creation, fact in zip(turns(request.creations), mistakes, strict=True) if fact is None
         ]
-        outcome = yield from self._changed(ctx, lambda there: AclChange(added=new))
-        results = [
-            created(outcome) if fact is None else Created(error_code=ErrorCode.INVALID_REQUEST, error_message=fact)
-            for fact in turns(mistakes)
-        ]
-        return Reply(CreateAclsResponse(throttle_time_ms=0, results=results))
+
+        def results(outcome: Changed | StoreError) -> list[Created]:
+            return [
+                created(outcome) if fact is None else Created(error_code=ErrorCode.INVALID_REQUEST, error_message=fact)
+                for fact in mistakes
+            ]
+
+        made = yield from self._changed(ctx, lambda there: AclChange(added=new), results)
+        return Reply(CreateAclsResponse(throttle_time_ms=0, results=made))
 
     @on_request(DeleteAclsRequest)
     def delete(self, ctx: Context, request: DeleteAclsRequest) -> Steps:
         """Delete the ACLs that match one of the filters."""
         if (no := (yield from self._refused(ctx, request, Operation.ALTER))) is not None:
             return no
-        known = [one for one in turns(request.filters) if not any(too_new(words(one)))]
-
-        def decide(there: Snapshot) -> AclChange:
-            every = acls(there)
-            return AclChange(removed={acl for one in known for acl in matching(one, every)})
-
-        outcome = yield from self._changed(ctx, decide)
-        results = yield Call(lambda: [self._deleted(one, outcome) for one in request.filters])
+        deletion = AclDeletion(request.filters, self._known.of, self._authorizer.rules.file)
+        results = yield from self._changed(ctx, deletion.decide, deletion.results)
         return Reply(DeleteAclsResponse(throttle_time_ms=0, filter_results=results))
 
     def _refused(self, ctx: Context, request: Request, operation: Operation) -> Steps:
@@ -121,30 +128,26 @@ class ManagedAcls(Plugin):
         return Reply(answer)
 
     def _changed(
-        self, ctx: Context, decide: Callable[[Snapshot], AclChange]
-    ) -> Generator[Step, Any, Changed | StoreError]:
-        """Steps that make a change, and return it, or the error why it was not made."""
+        self,
+        ctx: Context,
+        decide: Callable[[Snapshot], AclChange],
+        results: Callable[[Changed | StoreError], list[R]],
+    ) -> Generator[Step, Any, list[R]]:
+        """Steps that make a change, and return its results: those of the change, or of the error why there is none."""
         tell = ctx.connection.gate.tell
-        try:
-            changed: Changed = yield Call(partial(self._store.change, decide))
-        except StoreError as error:
-            tell(AclsNotChanged(str(error)))
-            return error
-        if changed.added or changed.removed:
-            tell(AclsChanged(len(changed.added), len(changed.removed)))
-        return changed
-
-    def _deleted(self, one: Filter, outcome: Changed | StoreError) -> Deleted:
-        of_resource, of_rest = too_new(words(one))
-        if of_resource or of_rest:
-            fact = f"Unknown {'patternFilter' if of_resource else 'entryFilter'}."
-            return Deleted(error_code=ErrorCode.INVALID_REQUEST, error_message=fact, matching_acls=[])
+        outcome, made = yield Call(partial(self._change, decide, results), apart=CHANGES)
         if isinstance(outcome, StoreError):
-            return Deleted(error_code=ErrorCode.UNKNOWN_SERVER_ERROR, error_message=str(outcome), matching_acls=[])
-        found = [matched(acl) for acl in matching(one, sorted(outcome.removed))]
-        for rule, acl in conditioned(one, outcome.rules):
-            place = f"{self._authorizer.rules.file}:{rule.place.line}:{rule.place.column}"
-            options = " and ".join(f'"{option}"' for option in rule.acl.ours)
-            fact = f"{place}: not deleted: Kafka's ACLs cannot say {options}; edit the file"
-            found.append(matched(acl, ErrorCode.POLICY_VIOLATION, fact))
-        return Deleted(error_code=0, error_message=None, matching_acls=found)
+            tell(AclsNotChanged(str(outcome)))
+        elif outcome.added or outcome.removed:
+            tell(AclsChanged(len(outcome.added), len(outcome.removed)))
+        return cast(list[R], made)
+
+    def _change(
+        self, decide: Callable[[Snapshot], AclChange], results: Callable[[Changed | StoreError], list[R]]
+    ) -> tuple[Changed | StoreError, list[R]]:
+        outcome: Changed | StoreError
+        try:
+            outcome = self._store.change(decide)
+        except StoreError as error:
+            outcome = error.with_traceback(None)  # its frames have all that was found
+        return outcome, results(outcome)

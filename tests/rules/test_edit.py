@@ -9,10 +9,10 @@ import pytest
 from rules import Snapshot, examine_text
 from rules.bindings import Binding, bindings, rules
 from rules.edit import Edited, EditError, edited, said
-from rules.model import AclFile
+from rules.model import AclFile, AclRule
 from rules.values import Pattern
 from rules.vocabulary import Operation, PatternType, Permission, ResourceType
-from rules.write import file_text
+from rules.write import file_text, options
 from tests.rules import authorizer
 
 TEXT = """\
@@ -122,3 +122,26 @@ def test_any_acls_come_and_go_in_any_order() -> None:
             assert said(changed.snapshot.file) == there
             assert said(snapshot(changed.text).file) == there
             text = changed.text
+
+
+def test_what_would_be_too_large_a_file_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = snapshot(TEXT)
+    monkeypatch.setattr("rules.edit.examine_text", lambda *_: pytest.fail("it is read"))
+    almost = TEXT + f"# {'x' * (16 << 20)}"[: (16 << 20) - len(TEXT)]
+    with pytest.raises(EditError, match="it would have more than 16 MiB; take rules out"):
+        edited(almost, there, {}, [acl("User:new", Operation.READ, "t")])
+
+
+def test_rules_that_alone_are_too_large_do_not_become_a_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[AclRule] = []
+
+    def noted(rule: AclRule) -> list[str]:
+        written.append(rule)
+        return options(rule)
+
+    monkeypatch.setattr("rules.edit.options", noted)
+    monkeypatch.setattr("rules.edit.rewritten", lambda *_: pytest.fail("it becomes a text"))
+    new = [acl(f"User:{number}", Operation.READ, "x" * (2 << 20)) for number in range(50)]
+    with pytest.raises(EditError, match="it would have more than 16 MiB; take rules out"):
+        edited(TEXT, snapshot(TEXT), {}, new)
+    assert len(written) == 8

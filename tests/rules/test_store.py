@@ -182,6 +182,15 @@ def test_a_file_grows_no_larger_than_can_be_read(file: Path) -> None:
         Store(watched(file, {}), {}).change(adding("u"))
 
 
+def test_as_many_acls_as_a_controller_creates_at_once_are_added_and_no_more(file: Path) -> None:
+    topics = [f"u{number}" for number in range(10_001)]
+    store = Store(watched(file, {}), {})
+    with pytest.raises(StoreError, match="more than 10000 ACLs would be added at once; add fewer"):
+        store.change(adding(*topics))
+    assert file.read_text() == TEXT
+    assert len(store.change(adding("t", *topics[1:])).added) == 10_000
+
+
 def test_a_lock_that_is_never_given_back_is_not_waited_for_without_end(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from plugins.acl import Acl
 from plugins.acl.acl_filters import ANY
-from proxy.core.commands import Close, Command, Emit, Perform, ToBroker, ToClient
+from proxy.core.commands import Close, Command, Emit, Perform, ToBroker, ToClient, Wake
 from proxy.core.events import Event
 from proxy.core.filters import Filters
 from proxy.core.link import Link
@@ -37,6 +37,7 @@ class Keeper:
         acl = build(Acl, rules=str(file), managed=True, shadow=shadow)
         self.rules = acl.rules
         self.events: list[Event] = []
+        self.apart: list[str] = []  # what was computed apart, for each call in a thread
         self._filters = Filters([acl])
         self._principal = principal
         self._serves = serves  # otherwise the broker closes, as for a client that has not authenticated
@@ -59,7 +60,10 @@ class Keeper:
                 sent += bytes(command.data)
             elif isinstance(command, Emit):
                 self.events.append(command.event)
+            elif isinstance(command, Wake):
+                commands += link.wake(command.token) or []
             elif isinstance(command, Perform):
+                self.apart.append(command.apart)
                 try:
                     commands += link.performed(command.token, command.work())
                 except Exception as error:

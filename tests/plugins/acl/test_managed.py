@@ -17,6 +17,9 @@ from proxy.protocol.schema import Request
 from proxy.testing import build
 from proxy.text.problems import Reload
 from rules import Client, Operation, ResourceType
+from rules.bindings import Binding
+from rules.edit import said
+from rules.model import AclFile
 from tests.plugins.acl.asked import CLOSED, Keeper, create, creation, delete, describe
 from tests.plugins.acl.talk import Talk
 
@@ -250,4 +253,50 @@ def test_what_others_changed_in_the_file_is_described_at_once(keeper: Keeper, fi
 def test_nothing_to_do_is_done(keeper: Keeper, file: Path) -> None:
     assert outcomes(keeper.ask(create())) == []
     assert matched(keeper.ask(delete())) == []
+    assert file.read_text() == TEXT
+
+
+def test_descriptions_and_changes_are_computed_apart_and_do_not_wait_for_each_other(keeper: Keeper) -> None:
+    described(keeper)
+    assert keeper.apart == ["descriptions of ACLs"]
+    keeper.ask(create(creation(name="new")))
+    keeper.ask(delete({"name": "new"}))
+    assert keeper.apart[1:] == ["changes of ACLs"] * 2
+
+
+def test_the_acls_are_sorted_once_however_many_questions_come(keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    sorted_files: list[AclFile] = []
+
+    def noted(file: AclFile) -> set[Binding]:
+        sorted_files.append(file)
+        return said(file)
+
+    monkeypatch.setattr("plugins.acl.acl_index.said", noted)
+    for name in ("t", "no", "p-"):
+        described(keeper, name=name)
+    assert sorted_files == [keeper.rules.value.file]
+    keeper.ask(create(creation(name="new")))
+    assert [each[2] for each in described(keeper, name="new")] == ["new"]
+    assert len(sorted_files) == 2
+
+
+def test_a_deletion_that_matches_too_many_acls_deletes_none_and_is_told_as_a_controller_tells_it(
+    keeper: Keeper, file: Path
+) -> None:
+    """Each of these 1,500 filters matches 8 ACLs of the same."""
+    answer = keeper.ask(delete({"kind": 99}, *[{} for _ in range(1_500)]))
+    assert isinstance(answer, DeleteAclsResponse)
+    unknown, *others = answer.filter_results
+    assert unknown.error_message == "Unknown patternFilter."
+    fact = "Cannot remove more than 10000 acls in a single delete operation."
+    assert {(each.error_code, each.error_message) for each in others} == {(42, fact)}
+    assert not any(each.matching_acls for each in others)
+    assert file.read_text() == TEXT
+    assert keeper.events == [AclsNotChanged(fact)]
+
+
+def test_too_many_acls_at_once_are_not_created(keeper: Keeper, file: Path) -> None:
+    results = outcomes(keeper.ask(create(*[creation(name=f"n{number}") for number in range(10_001)])))
+    fact = f"{file} cannot be changed: more than 10000 ACLs would be added at once; add fewer"
+    assert set(results) == {(-1, fact)}
     assert file.read_text() == TEXT
