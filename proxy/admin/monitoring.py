@@ -4,6 +4,8 @@ Rules:
 * Both are about all workers of this proxy, whichever process answers.
 * The proxy is healthy (200) if every worker listens and knows the brokers behind its listeners. Otherwise the status is
   503, with the same body.
+* Metrics need no token, and their text takes milliseconds to write. So it is written at most twice a second, in a
+  thread, for all who wait for it: Kafka clients of the same process go on.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 
+import trio
 from opentelemetry.exporter.prometheus import PrometheusMetricReader
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
@@ -20,9 +23,12 @@ from starlette.responses import JSONResponse, Response
 
 from proxy.admin.operations import HttpOperation
 from proxy.admin.shapes import HealthAnswer
+from proxy.admin.shared_work import SharedWork
 from proxy.telemetry.counters import AdminCounters
 from proxy.telemetry.instruments import Instruments
 from proxy.telemetry.report import Reports
+
+EVERY = 0.5  # seconds at least between two texts of metrics
 
 ReportSource = Callable[[], Awaitable[Reports]]  # the current report of every worker
 
@@ -35,6 +41,7 @@ class Monitoring:
         self._counters = counters
         self._workers = workers
         self._instruments = Instruments([PrometheusMetricReader()])
+        self._scrape = SharedWork(self._scraped, EVERY)
 
     @property
     def operations(self) -> list[HttpOperation]:
@@ -65,5 +72,8 @@ class Monitoring:
         return JSONResponse(body, 200 if ready else 503)
 
     async def _metrics(self, request: Request) -> Response:
+        return Response(await self._scrape.result(), headers={"content-type": CONTENT_TYPE_LATEST})
+
+    async def _scraped(self) -> bytes:
         self._instruments.take(await self._source(), asdict(self._counters))
-        return Response(generate_latest(), headers={"content-type": CONTENT_TYPE_LATEST})
+        return await trio.to_thread.run_sync(generate_latest)

@@ -4,6 +4,8 @@ from collections.abc import AsyncIterator
 
 import httpx
 import pytest
+import trio
+import trio.testing
 
 from proxy.telemetry.plugin_counters import PluginCounters
 from proxy.telemetry.report import Report, Reports
@@ -17,8 +19,13 @@ class Source:
 
     def __init__(self) -> None:
         self.reports: Reports = {0: READY, 1: READY}
+        self.asked = 0
+        self.may_answer = trio.Event()
+        self.may_answer.set()
 
     async def __call__(self) -> Reports:
+        self.asked += 1
+        await self.may_answer.wait()
         return self.reports
 
 
@@ -65,6 +72,26 @@ async def test_metrics_are_prometheus_text_by_worker(client: httpx.AsyncClient) 
     assert [line.endswith(" 3.0") for line in accepted] == [True, True]
     assert 'worker="1"' in accepted[1]
     assert any('limit="idle"' in line and line.endswith(" 1.0") for line in lines)
+
+
+async def test_many_who_ask_for_metrics_at_one_moment_make_two_scrapes_at_most(
+    client: httpx.AsyncClient, source: Source
+) -> None:
+    source.may_answer = trio.Event()
+    answers: list[httpx.Response] = []
+
+    async def ask() -> None:
+        answers.append(await client.get("/metrics"))
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(50):
+            nursery.start_soon(ask)
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        source.reports = {0: Report(True, reading={"accepted": 77})}
+        source.may_answer.set()
+    assert source.asked <= 2  # the second is for those who asked after the first had begun
+    assert len(answers) == 50
+    assert all(answer.status_code == 200 and " 77.0\n" in answer.text for answer in answers)
 
 
 async def test_what_the_rules_would_refuse_is_a_metric_by_api(client: httpx.AsyncClient, source: Source) -> None:
