@@ -1,7 +1,9 @@
-"""HTTP/1.1 only: the admin side never speaks HTTP/2, even if a client asks for it.
+"""HTTP/1.1 only: the admin side speaks neither HTTP/2 nor WebSocket, even if a client asks for it.
 
 Hypercorn accepts HTTP/2 by upgrade and by prior knowledge, and has no option against either. Stopped streams, and
 floods of frames that each need an answer, would take time from the event loop that serves Kafka too.
+
+It also accepts WebSocket by upgrade, and never closes a connection whose upgrade it refused.
 """
 
 import h11
@@ -10,10 +12,15 @@ from hypercorn.protocol.h11 import H11Protocol
 
 
 class Http1Protocol(H11Protocol):
-    """Never switches to HTTP/2: it ignores an upgrade, and `PRI` is an unknown method to it."""
+    """Never switches to another protocol: it ignores every upgrade, and `PRI` is an unknown method to it."""
 
     async def _check_protocol(self, event: h11.Request) -> None:
         pass
+
+    async def _create_stream(self, request: h11.Request) -> None:
+        headers = [header for header in request.headers if header[0] != b"upgrade"]
+        method, target, version = request.method, request.target, request.http_version
+        await super()._create_stream(h11.Request(method=method, headers=headers, target=target, http_version=version))
 
 
 def speak_http1_alone(as_protocol: type[Http1Protocol] = Http1Protocol) -> None:

@@ -6,9 +6,11 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 
+import pytest
 import trio
+import trio.testing
 
-from proxy.admin.server import serve_admin
+from proxy.admin.server import IDLE, serve_admin
 from proxy.config.model import Admin
 from proxy.core.topology import Endpoint
 from proxy.net.bind import listen
@@ -16,12 +18,14 @@ from tests.proxy.admin.served import made, nobody_closed
 from tests.real.ports import free_port
 
 LOOPBACK = "127.0.0.1"
-PATIENCE = 60.0  # seconds
+PATIENCE = 2 * IDLE  # seconds
 PRIOR_KNOWLEDGE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\4\0\0\0\0\0"
 UPGRADE = (
     b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade, HTTP2-Settings\r\n"
     b"Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA\r\n\r\n"
 )
+WEBSOCKET = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: WebSocket\r\n"
+KEY = b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
 
 
 @asynccontextmanager
@@ -62,3 +66,23 @@ async def test_an_upgrade_to_http_2_is_not_taken() -> None:
         answer = await told(stream)
     assert b" 101 " not in answer
     assert answer.count(b"HTTP/1.1 200") == 2, answer
+
+
+@pytest.mark.parametrize("more", [b"", KEY], ids=["a bad one", "a good one"])
+async def test_an_upgrade_to_websocket_is_not_taken(more: bytes) -> None:
+    last = WEBSOCKET.replace(b"Connection: ", b"Connection: close, ")
+    async with connected() as stream:
+        await stream.send_all(WEBSOCKET + more + b"\r\n" + last + more + b"\r\n")
+        answer = await told(stream)
+    assert answer.count(b"HTTP/1.1 200") == 2, answer
+
+
+@pytest.mark.parametrize("more", [b"", KEY, b"Content-Length: 2\r\n"], ids=["a bad one", "a good one", "with a body"])
+async def test_who_asked_for_websocket_and_then_is_silent_is_closed(
+    more: bytes, mock_clock: trio.testing.MockClock
+) -> None:
+    async with connected() as stream:
+        await stream.send_all(WEBSOCKET + more + b"\r\n" + (b"{}" if b"Length" in more else b""))
+        assert (await stream.receive_some()).startswith(b"HTTP/1.1 ")
+        mock_clock.autojump_threshold = 0.05
+        await told(stream)
