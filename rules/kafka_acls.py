@@ -3,6 +3,8 @@
 Rules:
 * A listing is read as AclCommand of 4.3 prints it, and with the blanks that older ones add. A name may have anything in
   it, quotes and line breaks too. A line that is no part of a listing is a problem, for an ACL might stand in it.
+* Reading takes time by the length of the listing alone, whatever stands in it. So no search for the end of something is
+  made twice, and every expression goes over its text once.
 * An ACL that kafka-acls cannot make is reported, never left out in silence. The tool trims names, knows the cluster by
   one name, and refuses operations that no broker asks for.
 """
@@ -15,7 +17,6 @@ from typing import NamedTuple, TypeVar
 
 from proxy.text.places import Place
 from proxy.text.problems import BadFileError, Problem
-from proxy.text.syntax import place_after
 from proxy.text.words import nearest
 from rules import bindings
 from rules.bindings import Binding
@@ -32,11 +33,13 @@ from rules.vocabulary import (
     spoken,
 )
 
+_HEAD_END = re.compile(r", patternType=(\w+)\)`:[ \t]*(?:\n|\Z)")
 _HEAD = re.compile(
-    r"Current ACLs for resource `ResourcePattern\(resourceType=(\w+), name=(.*?), patternType=(\w+)\)`:[ \t]*(?:\n|\Z)",
-    re.DOTALL,
+    rf"Current ACLs for resource `ResourcePattern\(resourceType=(\w+), name=(.*?){_HEAD_END.pattern}", re.DOTALL
 )
-_ENTRY = re.compile(r"[ \t]*\(principal=(.*), host=(.*?), operation=(\w+), permissionType=(\w+)\)[ \t]*(?:\n|\Z)")
+_ENTRY = re.compile(  # the host is what follows the last ", host=" of the line; no other is tried
+    r"[ \t]*\(principal=(?>(.*), host=)(.*?), operation=(\w+), permissionType=(\w+)\)[ \t]*(?:\n|\Z)"
+)
 _NOTHING = re.compile(r"[ \t]*(?:ACLs for principal `.*`[ \t]*)?\n")
 _LINE = re.compile(r".*(?:\n|\Z)")
 _FLAG = {
@@ -70,13 +73,15 @@ class _Listing:
         self.name = name
         self.resource: tuple[ResourceType, Pattern] | None = None
         self.at = 0
+        self.line = 1
+        self.last_head_end = max((end.start() for end in _HEAD_END.finditer(text)), default=0)
         self.found: list[Binding] = []
         self.problems: list[Problem] = []
 
     def read(self) -> None:
         while self.at < len(self.text):
-            begun = self.at
-            if head := self._next(_HEAD):
+            begun = self.line
+            if self.at < self.last_head_end and (head := self._next(_HEAD)):
                 kind = self._word(begun, ResourceType, head[1], "resource type")
                 pattern_type = self._word(begun, PatternType, head[3], "pattern type")
                 self.resource = (kind, Pattern(pattern_type, head[2])) if kind and pattern_type else None
@@ -89,6 +94,7 @@ class _Listing:
     def _next(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         match = pattern.match(self.text, self.at)
         if match is not None:
+            self.line += self.text.count("\n", self.at, match.end())
             self.at = match.end()
         return match
 
@@ -110,8 +116,7 @@ class _Listing:
         return None
 
     def _note(self, begun: int, message: str) -> None:
-        place = Place(place_after(self.text[:begun]).line, 1)
-        self.problems.append(Problem(self.name, place, message))
+        self.problems.append(Problem(self.name, Place(begun, 1), message))
 
 
 class Unsayable(NamedTuple):

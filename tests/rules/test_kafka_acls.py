@@ -73,6 +73,27 @@ def test_what_cannot_be_read_is_told_with_its_line(text: str, problems: list[str
     assert [str(problem) for problem in error.value.problems] == [f"listing:{line}" for line in problems]
 
 
+ENDLESS = "Current ACLs for resource `ResourcePattern(resourceType=TOPIC, name=t\n"
+HALF_ENDED = ENDLESS.replace("\n", ", patternType=LITERAL)\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "problems"),
+    [
+        (ENDLESS * 20_000, 20_000),
+        (HALF_ENDED * 20_000, 20_000),
+        (HEAD + ENDLESS * 20_000, 20_000),
+        (HEAD + ENTRY.replace(", operation", ", host=" * 100_000), 1),
+        (HEAD + ENTRY.replace(")\n", ", host=" * 100_000), 1),
+    ],
+    ids=["headings without end", "with half an end", "after a good one", "hosts", "hosts at the end"],
+)
+def test_a_long_listing_that_cannot_be_read_is_told_at_once(text: str, problems: int) -> None:
+    with pytest.raises(ListingError) as error:  # it would take minutes if any part was read again and again
+        listed(text, "listing")
+    assert len(error.value.problems) == problems
+
+
 names = st.text(alphabet="ab*'` =,()\n\t:é", max_size=8)
 bindings = st.builds(
     Binding,
