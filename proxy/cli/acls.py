@@ -12,7 +12,7 @@ from proxy.config import examine as examine_config
 from proxy.config.values import HostPort
 from proxy.text.bounded import read_bounded
 from proxy.text.problems import BadFileError
-from proxy.text.words import nearest, shown
+from proxy.text.words import nearest, printable, shown
 from rules import Snapshot, bindings, examine, kafka_acls, write
 from rules.bindings import Binding
 from rules.model import AclFile
@@ -128,7 +128,7 @@ def export(rules: str, bootstrap: str) -> None:
     if snapshot is None:
         sys.exit(1)
     for line in _settings(snapshot.file):
-        click.echo(line)
+        click.echo(printable(line))  # a second line would be a command
     sayable, complete = _sayable(snapshot, rules)
     lines, unsayable = kafka_acls.commands(sayable, bootstrap)
     for line in lines:
@@ -136,7 +136,7 @@ def export(rules: str, bootstrap: str) -> None:
     for one, why in unsayable:
         kind, _, principal, host, operation, permission = one
         acl = f"{permission.word} {principal} {operation.word} from {shown(host)} on {kind.word}"
-        click.echo(f"left out: {acl} {write.inline(one.pattern)}: {why}", err=True)
+        click.echo(printable(f"left out: {acl} {write.inline(one.pattern)}: {why}"), err=True)
     sys.exit(0 if complete and not unsayable else 1)
 
 

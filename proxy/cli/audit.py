@@ -29,7 +29,7 @@ from proxy.cli.journals import journal_folder, moment_utc, must_be_journal, read
 from proxy.cli.sealed_journals import prune_journal, verify_journal
 from proxy.protocol.api import APIS
 from proxy.protocol.errors import ErrorCode
-from proxy.text.words import printable
+from proxy.text.words import printable, printable_json
 
 SEARCH_EPILOG = """\b
 Examples:
@@ -100,7 +100,7 @@ def export(journal: Path, profile: str, since: datetime | None, until: datetime 
     _must_be_period(since, until)
     with reading():
         for event in search(journal, EventFilter(since, until)):
-            click.echo(json.dumps(PROFILES[profile](event)))
+            click.echo(printable_json(json.dumps(PROFILES[profile](event))))
 
 
 @command.command("tail")
@@ -129,7 +129,7 @@ def _must_be_period(since: datetime | None, until: datetime | None) -> None:
 def _print(events: Iterable[JournalEvent], raw: bool) -> int:
     count = 0
     for count, event in enumerate(events, 1):  # noqa: B007 (the last one counts)
-        click.echo(json.dumps(event) if raw else printable(shown(event)))
+        click.echo(printable_json(json.dumps(event)) if raw else printable(shown(event)))
     return count
 
 

@@ -6,6 +6,7 @@ Rules:
 * With --json a frame gives {"requestHeader": ..., "request": ...}, as a broker's request log has it. A bare body
   gives its message alone.
 * Output is pasted into tickets, so secrets are shown as "***" unless the user asks for them.
+* Strangers wrote what is shown, so characters that move a terminal's cursor are escaped, as JSON and YAML do it.
 """
 
 import json
@@ -33,6 +34,7 @@ from proxy.protocol.codec import decode_prefix
 from proxy.protocol.header import read_request_header, read_response_header
 from proxy.protocol.schema import Message
 from proxy.text.bounded import read_bounded
+from proxy.text.words import printable, printable_json
 
 JSON = dict[str, Any]
 MOST_TOLD = 10  # bad messages that have a line of their own
@@ -145,7 +147,7 @@ def _show(pieces: Iterable[Piece | MaterialError], as_json: bool, secrets: bool)
         except (MaterialError, ProtocolError) as error:
             bad += 1
             if bad <= MOST_TOLD:
-                click.echo(f"{piece.label}: {error}" if isinstance(piece, Piece) else error, err=True)
+                click.echo(printable(f"{piece.label}: {error}" if isinstance(piece, Piece) else str(error)), err=True)
         else:
             click.echo(_line(shown) if as_json else _readable(shown))
     if bad > MOST_TOLD:
@@ -186,7 +188,7 @@ def _message(of: MessageType, body: bytes, secrets: bool) -> JSON:
 def _line(shown: DecodedMessage) -> str:
     side = shown.of.side
     value = {f"{side}Header": shown.header, side: shown.message} if shown.header else shown.message
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _json(value, separators=(",", ":"))
 
 
 def _readable(shown: DecodedMessage) -> str:
@@ -196,8 +198,13 @@ def _readable(shown: DecodedMessage) -> str:
     if "correlationId" in header:
         title += f", correlation id {header['correlationId']}"
     if header.get("clientId") is not None:
-        title += f", client id {json.dumps(header['clientId'], ensure_ascii=False)}"
+        title += f", client id {_json(header['clientId'])}"
     if not shown.message:
         return f"{title}, no fields"
-    fields = yaml.safe_dump(shown.message, sort_keys=False, allow_unicode=True, width=100)
+    is_readable = json.dumps(shown.message, ensure_ascii=False).isprintable()  # otherwise all but ASCII is escaped
+    fields = yaml.safe_dump(shown.message, sort_keys=False, allow_unicode=is_readable, width=100)
     return f"{title}\n" + "".join(f"  {line}\n" for line in fields.splitlines()).rstrip("\n")
+
+
+def _json(value: Any, **more: Any) -> str:
+    return printable_json(json.dumps(value, ensure_ascii=False, **more))

@@ -9,7 +9,7 @@ import click
 from proxy.cli.questions import Answered, QuestionError, answered, questions
 from proxy.text.bounded import bounded_lines
 from proxy.text.places import Place
-from proxy.text.words import nearest
+from proxy.text.words import nearest, printable
 from rules import AccessQuestion, Client, Snapshot, examine
 from rules.explain import Explanation, explain
 from rules.hosts import java_text
@@ -133,7 +133,7 @@ def shown(explanation: Explanation, file: str) -> str:
     if changes:
         lines += [f"to {'refuse' if allowed else 'allow'} it:"]
         lines += [f"  {_at(file, place)}: {text}" for place, text in changes]
-    return "\n".join(lines)
+    return "\n".join(map(printable, lines))
 
 
 def _at(file: str, place: Place | None) -> str:

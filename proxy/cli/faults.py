@@ -18,7 +18,7 @@ from proxy.cli.played_faults import run, scenarios
 from proxy.cli.replayed_faults import replay, shrink
 from proxy.cli.sent_faults import sent_faults
 from proxy.text.problems import BadFileError
-from proxy.text.words import printable
+from proxy.text.words import printable, printable_json
 
 EPILOG = """\b
 Examples:
@@ -71,7 +71,7 @@ def list_(admin: AdminClient, raw: bool) -> None:
     """Print the faults that are in force, and how often each matched and fired."""
     found = admin.faults()
     if raw:
-        click.echo(json.dumps(asdict(found)))
+        click.echo(printable_json(json.dumps(asdict(found))))
         return
     rows = [("NAME", "FROM", "MATCHED", "FIRED", "DOES"), *map(_row, found.faults)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -137,7 +137,7 @@ def ledger(admin: AdminClient, since: int, follow: bool, raw: bool) -> None:
 def _print(entries: Iterable[AdminLedgerEntry], raw: bool) -> None:
     for entry in entries:
         known = {name: value for name, value in asdict(entry).items() if value is not None}
-        click.echo(json.dumps(known) if raw else printable(_line(entry, known)))
+        click.echo(printable_json(json.dumps(known)) if raw else printable(_line(entry, known)))
 
 
 def _line(entry: AdminLedgerEntry, known: dict[str, Any]) -> str:

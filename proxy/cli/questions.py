@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from proxy.text.strict_json import strict_json
-from proxy.text.words import nearest, printable, shown
+from proxy.text.words import nearest, printable, printable_json, shown
 from rules import AccessQuestion, Client, Operation, ResourceType, Snapshot
 from rules.hosts import java_text
 from rules.vocabulary import Word, spoken
@@ -38,7 +38,7 @@ class Answered(NamedTuple):
     @property
     def line(self) -> str:
         said = {name: value for name, value in self._asdict().items() if name != "error" or value}
-        return json.dumps(said, ensure_ascii=False)
+        return printable_json(json.dumps(said, ensure_ascii=False))
 
 
 def questions(lines: Iterable[str], name: str) -> Iterator[QuestionLine | QuestionError]:

@@ -53,6 +53,11 @@ def printable(text: str) -> str:
     return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
 
 
+def printable_json(text: str) -> str:
+    """The same of a JSON text on one line: it stays JSON, and means the same."""
+    return text if text.isprintable() else "".join(sign if sign.isprintable() else _in_json(sign) for sign in text)
+
+
 def nearest(word: str, known: Iterable[str]) -> str:
     """The way out of a misspelt word: the nearest valid one, or all of them; "" if there is none.
 
@@ -84,6 +89,11 @@ def nearest_word(word: str, known: Iterable[str]) -> str | None:
     if beginning and (found is None or LESS * _likeness(said, beginning[0]) > _likeness(said, close[0])):
         return begun[beginning[0]]
     return found
+
+
+def _in_json(sign: str) -> str:
+    units = memoryview(sign.encode("utf-16", "surrogatepass")).cast("H")
+    return "".join(f"\\u{unit:04x}" for unit in units[1:])  # the first one is the byte order mark
 
 
 def _folded(word: str) -> str:

@@ -157,3 +157,19 @@ def test_a_cluster_that_does_not_answer_is_one_line() -> None:
     result = acls("import", "--bootstrap", "127.0.0.1:1")
     assert result.output == "127.0.0.1:1: connection refused\n"
     assert result.exit_code == 1
+
+
+def test_what_is_told_of_names_is_one_line_each_and_moves_no_cursor(tmp_path: Path) -> None:
+    file = tmp_path / "acl.yaml"
+    name = r'"User:a\nrm\x9b "'
+    file.write_text(f"super_users: {name}\nacls:\n  - {{allow: {name}, to: Read, topics: x}}\n")
+    result = acls("export", file)
+    assert result.stdout.split("\n") == [
+        "# These belong into the configuration of the brokers:",
+        r"#   super.users=User:a\nrm\x9b ",
+        "",
+    ]
+    *_, left_out, end = result.stderr.split("\n")
+    assert left_out.startswith(r'left out: Allow User:a\nrm\x9b  Read from "*" on Topic x: ')
+    assert left_out.isprintable()
+    assert end == ""

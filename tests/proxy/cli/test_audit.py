@@ -197,3 +197,17 @@ def test_hashed_names_are_found_with_their_key(journal: Path, tmp_path: Path) ->
     (tmp_path / "short").write_text("x")
     assert "too short for pseudonyms" in audit("search", journal, "--pseudonyms", tmp_path / "short").output
     assert "name a file that is there" in audit("search", journal, "--pseudonyms", tmp_path / "none").output
+
+
+def test_events_as_json_do_not_move_the_cursor_and_are_whole(tmp_path: Path) -> None:
+    name = "x\x1b[2J\x7f\x9b"
+    writer = chain(tmp_path)
+    writer.add(QueuedEvent("connection_opened", 0.0, None, {"client_host": "::1", "client_id": name}))
+    writer.end()
+    for arguments in (["tail", tmp_path, "--json"], ["search", tmp_path, "--json"]):
+        lines = audit(*arguments).stdout.split("\n")
+        assert all(line.isprintable() for line in lines)
+        assert name in [json.loads(line).get("client_id") for line in lines if line]
+    for profile in ("ecs", "ocsf"):
+        lines = audit("export", tmp_path, "--profile", profile).stdout.split("\n")
+        assert all(line.isprintable() for line in lines)

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
@@ -181,3 +182,36 @@ def test_what_is_secret_is_shown_only_where_it_is_asked_for() -> None:
         assert "***" in decode(*more, plain.hex()).stdout
         assert "AGFsaWNlAGh1bnRlcjI=" not in decode(*more, plain.hex()).stdout
         assert "AGFsaWNlAGh1bnRlcjI=" in decode(*more, "--secrets", plain.hex()).stdout
+
+
+HOSTILE = "é\x1b[2J\x9b2J\u202e\u2028\x85\x7f"  # a letter, and what moves a terminal's cursor
+
+
+def test_what_strangers_wrote_moves_no_cursor() -> None:
+    topics = [MetadataRequest.Topic(name=HOSTILE)]
+    frame = request_frame(MetadataRequest(topics=topics), 1, correlation_id=7, client_id=HOSTILE).hex()
+    text, line = decode(frame).stdout, decode("--json", frame).stdout
+    assert all(shown.isprintable() for shown in (*text.split("\n"), *line.split("\n")))
+    title, fields = text.split("\n", 1)
+    assert json.loads(title.partition("client id ")[2]) == HOSTILE
+    assert yaml.safe_load(fields) == {"topics": [{"name": HOSTILE}]}
+    said = json.loads(line)
+    assert (said["requestHeader"]["clientId"], said["request"]["topics"]) == (HOSTILE, [{"name": HOSTILE}])
+
+
+def test_letters_of_any_language_are_shown_as_they_are() -> None:
+    topics = [MetadataRequest.Topic(name="日本")]
+    frame = request_frame(MetadataRequest(topics=topics), 1, correlation_id=7, client_id="é").hex()
+    for result in (decode(frame), decode("--json", frame)):
+        assert "é" in result.stdout
+        assert "日本" in result.stdout
+
+
+def test_what_strangers_wrote_moves_no_cursor_where_a_line_is_bad() -> None:
+    for bad in ({HOSTILE: 1}, {"api": HOSTILE, "version": 1, "hex": ""}, {"api": 3, "version": 1, "side": HOSTILE}):
+        result = decode(stdin=json.dumps(bad, ensure_ascii=False).encode())
+        assert all(line.isprintable() for line in result.stderr.split("\n"))
+    twice = f'{{"{HOSTILE}": 1, "{HOSTILE}": 2}}'.replace("\x1b", "").replace("\x85", "").replace("\u2028", "")
+    told = decode(stdin=twice.encode()).stderr
+    assert r"\x9b2J\u202e" in told
+    assert told.rstrip("\n").isprintable()

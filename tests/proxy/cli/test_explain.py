@@ -168,3 +168,8 @@ def test_a_line_that_is_no_question_keeps_its_place_among_the_answers(rules: Pat
     assert first == {"allowed": False, "rule": None, "error": '<stdin>:1: "principal" is missing; add it'}
     assert second["allowed"]
     assert result.exit_code == 1
+
+
+def test_a_name_moves_no_cursor(rules: Path) -> None:
+    result = explain(rules, "--principal", "User:a\x9b\u202e", "--operation", "Read", "--topic", "x\ny")
+    assert result.stdout.startswith(r'refused: User:a\x9b\u202e may not Read topic "x\ny"')

@@ -1,8 +1,12 @@
 """Words for people."""
 
-import pytest
+import json
 
-from proxy.text.words import named, nearest, nearest_word, shown, wrong
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proxy.text.words import named, nearest, nearest_word, printable_json, shown, wrong
 
 
 def test_a_refusal_is_a_fact_and_a_way_out() -> None:
@@ -57,3 +61,15 @@ def test_a_secret_that_a_typo_made_a_part_of_a_name_is_not_shown(name: str) -> N
 @pytest.mark.parametrize("name", ["password", "User:alice", "pass word"])
 def test_any_other_name_is_shown(name: str) -> None:
     assert named(name) == name
+
+
+@given(st.text(st.characters() | st.sampled_from("\x7f\x9b\u2028\u202e\ud800\U000e0001")))
+def test_printable_json_means_the_same_and_moves_no_cursor(text: str) -> None:
+    for is_ascii in (True, False):
+        written = printable_json(json.dumps({text: [text]}, ensure_ascii=is_ascii))
+        assert written.isprintable()
+        assert json.loads(written) == {text: [text]}
+
+
+def test_printable_json_leaves_letters_of_any_language() -> None:
+    assert printable_json('"é日\x9b\U000e0001"') == r'"é日\u009b\udb40\udc01"'
