@@ -64,7 +64,8 @@ class FetchSessions(Generic[S]):
         return self._open.get(_key(request))
 
     def open(self, key: Hashable, session: S) -> None:
-        """Remember a session under this name."""
+        """Remember a session under this name. It takes the place of one that had the name before."""
+        self._end(key)
         self._open[key] = session
         while len(self._open) > MOST:
             _, oldest = self._open.popitem(last=False)
