@@ -8,7 +8,8 @@ Rules:
 * The schema says which fields are names of topics. All of them, in any API, are renamed: in requests to the brokers'
   name, in answers to the clients' name. What an answer says of other topics is taken out.
 * The topics that consumers tell each other through the broker, in JoinGroup and SyncGroup, are renamed too: the broker
-  reads them.
+  reads them. Groups of other kinds are left alone. A member that syncs by another connection than it joined by, in a
+  version that does not name the kind, has to join again.
 * A topic's id does not say whose it is, and brokers match regular expressions with all topics. So clients are not
   offered versions in which requests have these, or answers have ids alone, and such requests are refused. Of some APIs
   nothing is left: the groups of KIP-848, share groups, Streams groups.
@@ -66,6 +67,7 @@ from proxy.plugin import (
 NOT_OFFERED = (CREATE_ACLS, DELETE_ACLS, DESCRIBE_ACLS, DESCRIBE_QUORUM, DESCRIBE_TOPIC_PARTITIONS)
 TOPIC = 2  # a resource type of configurations
 CONSUMER = "consumer"  # the protocol type of groups whose members are consumers
+MOST = 100  # groups whose protocol types are remembered for one connection
 RENAMED = (Meaning.TOPIC_NAME, Meaning.RESOURCE_NAME, Meaning.ERROR_MESSAGE)
 
 
@@ -139,12 +141,13 @@ class TenantTopics(Plugin):
     @on_response(DescribeGroupsResponse)
     def grouped(self, ctx: Context, message: Request | Response) -> Decision:
         """Rename topics in the data that consumers tell each other."""
-        prefix, notes = self._prefix(ctx), ctx.connection.notes
-        if isinstance(message, JoinGroupRequest):
-            notes[self.services.name] = message.protocol_type  # for the answer, and for SyncGroup
+        prefix = self._prefix(ctx)
         if not prefix:
             return None
-        for struct, name, cls in turns(told_by_members(message, notes.get(self.services.name))):
+        kind = self._kind(ctx, message)
+        if isinstance(message, SyncGroupRequest) and kind is None:
+            return refused(ctx, message, ErrorCode.REBALANCE_IN_PROGRESS)  # it joins again
+        for struct, name, cls in turns(told_by_members(message, kind)):
             try:
                 embedded, version, rest = read_embedded(cls, getattr(struct, name))
             except ProtocolError:
@@ -152,6 +155,18 @@ class TenantTopics(Plugin):
             Renaming(version, prefix, inward=isinstance(message, Request)).rename(embedded)
             setattr(struct, name, write_embedded(embedded, version, rest))
         return Forward(message)
+
+    def _kind(self, ctx: Context, message: Request | Response) -> str | None:
+        """The protocol type of a group. A member names it when it joins, and when it syncs only in newer versions."""
+        key = self.services.name
+        if isinstance(message, JoinGroupRequest | SyncGroupRequest):
+            kinds: dict[str, str] = ctx.connection.notes.setdefault(key, {})
+            if isinstance(message, JoinGroupRequest):
+                if len(kinds) >= MOST:
+                    kinds.clear()
+                kinds[message.group_id] = message.protocol_type
+            ctx.notes[key] = message.protocol_type or kinds.get(message.group_id)
+        return ctx.notes.get(key)
 
     def _prefix(self, ctx: Context) -> str:
         return self.options.prefixes[ctx.connection.listener]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from plugins.examples.tenant_topics import NOT_OFFERED, Renaming, TenantTopics, newest_offered
+from plugins.examples.tenant_topics import MOST, NOT_OFFERED, Renaming, TenantTopics, newest_offered
 from proxy.core.arrival import Arrival
 from proxy.plugin import (
     API_VERSIONS,
@@ -46,7 +46,7 @@ from proxy.plugin import (
     read_embedded,
 )
 from proxy.protocol.codec import decode, encode
-from proxy.testing import build, connection
+from proxy.testing import build, connection, from_client, request_frame
 from tests.plugins.examples.talk import Asking, batch, produce
 from tests.proxy.protocol.generate import make, structs_of
 
@@ -254,6 +254,42 @@ def test_what_a_member_is_to_read_is_told_in_the_brokers_words() -> None:
     told = asked.assignments[0].assignment
     assert named(read_embedded(ConsumerAssignment, told)[0]) == ["acme.orders"]
     assert acme.answer(SyncGroupResponse(error_code=0, assignment=told), 3).assignment == ASSIGNMENT
+
+
+@pytest.mark.parametrize(("version", "kind"), [(5, "consumer"), (5, None), (3, None)])
+def test_a_leader_that_syncs_by_another_connection_is_understood_or_joins_again(version: int, kind: str | None) -> None:
+    acme = of("acme")
+    assignments = [SyncGroupRequest.Assignment(member_id="m", assignment=ASSIGNMENT)]
+    sync = SyncGroupRequest(group_id="g", generation_id=1, member_id="m", assignments=assignments)
+    sync.protocol_type, sync.protocol_name = kind, "range"
+    told = acme.ask(sync, version)
+    if kind is None:
+        assert (type(told), told.error_code) == (SyncGroupResponse, ErrorCode.REBALANCE_IN_PROGRESS)
+    else:
+        assert named(read_embedded(ConsumerAssignment, told.assignments[0].assignment)[0]) == ["acme.orders"]
+
+
+def test_a_member_that_joins_a_group_of_another_kind_meanwhile_hears_of_no_other_tenants_topics() -> None:
+    acme = of("acme")
+    told = acme.ask(joining(), 5).protocols[0].metadata
+    other = joining("connect")
+    other.group_id = "h"
+    from_client(acme.link, bytearray(request_frame(other, 5, 2, "app")))
+    members = [JoinGroupResponse.Member(member_id="m", metadata=told.replace(b"acme.", b"hide."))]
+    leader = JoinGroupResponse(error_code=0, protocol_name="range", leader="m", member_id="m", members=members)
+    heard = read_embedded(ConsumerSubscription, acme.answer(leader, 5).members[0].metadata)[0]
+    assert heard.topics == []
+
+
+def test_the_kinds_of_groups_that_are_remembered_are_bounded() -> None:
+    acme = of("acme")
+    for number in range(3 * MOST):
+        request = joining()
+        request.group_id = f"g-{number}"
+        acme.ask(request, 5)
+        acme.answer(JoinGroupResponse(error_code=0, protocol_name="", leader="", member_id="m", members=[]), 5)
+    (kinds,) = (note for note in acme.connection.notes.values() if isinstance(note, dict))
+    assert len(kinds) <= MOST
 
 
 @pytest.mark.parametrize("asked", [joining("connect"), joining(metadata=b""), joining(metadata=SUBSCRIPTION[:-1])])
