@@ -5,6 +5,8 @@ Rules:
   `strange` is asked about the others.
 * While a client waits (for a step of SASL), or while a task beside the conversation is alone with the broker, no
   request finds a filter chain.
+* While a client authenticates, no task is alone with the broker: it expects the client's next step. Tasks that come
+  meanwhile wait, and requests find their filter chains.
 * When other filters come into force, the admission stays as narrow as it is.
 * It costs nothing while it is open: the lane looks requests up in `table`, and only the table changes.
 """
@@ -26,7 +28,7 @@ class Admission:
     `filters` are those in force: the next request is met by them.
     """
 
-    __slots__ = ("_allowed", "_keys", "alone", "ended", "filters", "strange", "table", "waiting")
+    __slots__ = ("_allowed", "_keys", "alone", "authenticating", "ended", "filters", "strange", "table", "waiting")
 
     def __init__(self, filters: Filters) -> None:
         self.filters = filters
@@ -36,12 +38,13 @@ class Admission:
         self.strange: Stranger | None = None
         self.waiting = False
         self.alone = False
+        self.authenticating = False
         self.ended = False
 
     @property
     def is_closed(self) -> bool:
         """Can no request be taken?"""
-        return self.waiting or self.alone or self.ended
+        return self.waiting or (self.alone and not self.authenticating) or self.ended
 
     def apply(self, filters: Filters) -> None:
         """Other filters are in force."""
@@ -59,6 +62,11 @@ class Admission:
     def wait(self, waiting: bool) -> None:
         """Take nothing for now, or again what is allowed."""
         self.waiting = waiting
+        self._turn()
+
+    def authenticate(self, authenticating: bool) -> None:
+        """The client begins to authenticate; False: it has, or was refused."""
+        self.authenticating = authenticating
         self._turn()
 
     def be_alone(self, alone: bool) -> None:

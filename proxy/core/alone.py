@@ -2,6 +2,7 @@
 
 Rules:
 * Such a task goes on when no request of the client is on its way to the broker, and none begins until the task leaves.
+  Where the client authenticates with the broker, it goes on after that.
 * Several tasks have their turns in the order in which they came.
 """
 
@@ -64,4 +65,5 @@ class LoneTasks:
 
     @property
     def _is_between(self) -> bool:
-        return self._requests.splitter.between and not self._outbox.amid_request and not self._tokens.raw
+        is_between = self._requests.splitter.between and not self._outbox.amid_request
+        return is_between and not self._tokens.raw and not self._admission.authenticating

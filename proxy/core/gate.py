@@ -63,6 +63,7 @@ class LinkGate:
     def open(self) -> None:
         """Every request finds its filter chain, and may be as large as the limits allow."""
         self._admission.strange = None
+        self._admission.authenticate(False)
         self._admission.allow()
         self._longest_yet = None
         self._requests.splitter.limit(self._longest)
@@ -77,7 +78,8 @@ class LinkGate:
         self._admission.strange = strange
 
     def limit(self, longest: int) -> None:
-        """Until the gate is open, requests may have so many bytes."""
+        """The client authenticates. Until the gate is open, requests may have so many bytes."""
+        self._admission.authenticate(True)
         self._longest_yet = longest
         self._requests.splitter.limit(longest)
 

@@ -16,7 +16,7 @@ from proxy.core.token_stream import LONGEST_TOKEN
 from proxy.protocol.api import APIS
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.frame import SIZE
-from proxy.testing import ANY, FromBroker, FromClient, Playbook, build, connection, from_broker, from_client
+from proxy.testing import ANY, FromBroker, FromClient, Playbook, Time, build, connection, from_broker, from_client
 from tests.plugins.sasl import (
     AP_REQ,
     SCRAM_FINAL,
@@ -35,6 +35,7 @@ from tests.plugins.sasl import (
 from tests.proxy.core.frames import heartbeat, heartbeat_answer
 from tests.proxy.core.lending import with_turns
 from tests.proxy.core.sasl.test_observed import ODD
+from tests.proxy.core.test_gate import Beside, ours
 
 SCRAM_512_FINAL = b"c=biws,r=abcdef,p=" + base64.b64encode(bytes(64))
 AP_REP = b"\x60 of a server"
@@ -217,6 +218,26 @@ def test_a_session_is_followed_when_it_is_renewed() -> None:
         >> FromBroker(yes(5))
         << ToClient(yes(5))
         << known("PLAIN", "User:alice", again=True)
+    )
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_a_question_of_ours_waits_until_the_broker_has_decided_on_the_client(refused: bool) -> None:
+    answer, told = (no(2), not_taken("PLAIN", "User:alice")) if refused else (yes(2), known("PLAIN", "User:alice"))
+    assert (
+        Playbook(build(SaslInspected), Beside(), byte_by_byte=False)
+        >> FromClient(handshake(1))
+        << ToBroker(handshake(1))
+        >> Time()
+        >> FromBroker(agreed(1))
+        << ToClient(agreed(1))
+        >> FromClient(authenticate(2))
+        << ToBroker(authenticate(2))
+        >> FromBroker(answer)
+        << told
+        << ToBroker(ours("app"))
+        << ToClient(answer)
+        >> FromBroker(heartbeat_answer(0))
     )
 
 
