@@ -6,9 +6,9 @@ Rules:
 * Acknowledgements are checked separately, whether their partition is in the session or not.
 * Brokers find a session by the names of group and member, which any client may use. So every answer is checked again
   before any of its records leaves. If the rules have changed, so is the right to the group.
-* Whoever opened a session last has it. If another client has opened one of the same names since, or an answer has
-  records of a topic that is not in the session, it is over here: a client must not have a broker lock records by
-  another's session which it may not read itself.
+* Each broker has sessions of its own, and whoever opened one last has it. If another client has opened one of the same
+  names since, or an answer has records of a topic that is not in the session, it is over here: a client must not have a
+  broker lock records by another's session which it may not read itself.
 * For a topic id that it does not know, a broker refuses the whole request with an unknown error; so does the proxy.
 """
 
@@ -39,7 +39,8 @@ class ShareFetchCheck(Check):
     answers = True
 
     def __init__(self) -> None:
-        self._latest = WeakValueDictionary[tuple[str | None, str | None], AuthorizedSession]()  # by group and member
+        # By broker, group and member.
+        self._latest = WeakValueDictionary[tuple[int, str | None, str | None], AuthorizedSession]()
 
     def ids(self, checked: CheckedRequest) -> Any:
         session = self.sessions(checked).get(checked.request)
@@ -94,7 +95,10 @@ class ShareFetchCheck(Check):
 
     def _taken_over(self, checked: CheckedRequest, turn: SessionTurn[AuthorizedSession]) -> ErrorCode | None:
         """The error of a request that goes on with a session which another client has opened anew."""
-        key = checked.request.group_id, checked.request.member_id
+        broker = checked.connection.broker_id
+        if broker is None:
+            return None  # it is not known whose session it is
+        key = broker, checked.request.group_id, checked.request.member_id
         if checked.request.share_session_epoch == FULL:
             self._latest[key] = turn.session
         elif turn.goes_on and self._latest.get(key) is not turn.session:

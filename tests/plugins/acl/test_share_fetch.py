@@ -250,17 +250,22 @@ def test_records_of_anothers_session_of_the_same_name_are_withheld(rules: Making
     assert told(talk.answer(records("mine", "theirs"))) == [("mine", 0, 0, True), ("theirs", REFUSED, 0, False)]
 
 
-@pytest.mark.parametrize("shadow", [False, True])
-def test_a_session_that_another_client_opened_anew_is_its_own(rules: Making, shadow: bool) -> None:
+@pytest.mark.parametrize(
+    ("shadow", "brokers", "is_over"), [(False, (1, 1), True), (True, (1, 1), False), (False, (1, 2), False)]
+)
+def test_a_session_that_another_client_opened_anew_at_the_broker_is_its_own(
+    rules: Making, shadow: bool, brokers: tuple[int, int], is_over: bool
+) -> None:
     own = rules(READS.format("mine, theirs"), shadow=shadow)
     first, second = Member(own), Member(own)
+    first.connection.broker_id, second.connection.broker_id = brokers
     first.ask(fetch(0, "mine"), 2)
     first.answer(records("mine"))
     second.ask(fetch(0, "theirs"), 2)
     second.answer(records("theirs"))
     answer = first.ask(fetch(1), 2)
-    assert shadow or answer.error_code == ErrorCode.SHARE_SESSION_NOT_FOUND
-    assert len(first.fetched) == 1 + shadow
+    assert not is_over or answer.error_code == ErrorCode.SHARE_SESSION_NOT_FOUND
+    assert len(first.fetched) == 2 - is_over
     assert second.ask(fetch(1), 2) is None
     assert len(second.fetched) == 2
 
