@@ -55,8 +55,9 @@ def edited(
         for index, acl in enumerate(snapshot.file.acls)
         if gone and not acl.ours and not gone.isdisjoint(bindings(acl))
     }
-    instead = {index: _written(acls) for index, acls in fewer.items()}
-    result = rewritten(text, "acls", instead, _written(rules(new)))
+    room = _Room()
+    instead = {index: room.written(acls) for index, acls in fewer.items()}
+    result = rewritten(text, "acls", instead, room.written(rules(new)))
     _fits(len(result.encode()))
     after, problems = examine_text(result, "the edited file", environment)
     if after is None:
@@ -66,14 +67,20 @@ def edited(
     return Edited(result, after)
 
 
-def _written(acls: Iterable[AclRule]) -> list[list[str]]:
-    """The lines of these rules. Raises EditError as soon as they alone are too large for a file."""
-    written, size = [], 0
-    for acl in acls:
-        written.append(options(acl))
-        size += sum(map(len, written[-1]))
-        _fits(size)
-    return written
+class _Room:
+    """Counts what one edit writes."""
+
+    def __init__(self) -> None:
+        self._taken = 0
+
+    def written(self, acls: Iterable[AclRule]) -> list[list[str]]:
+        """The lines of these rules. Raises EditError as soon as all that was written is too large for a file."""
+        written = []
+        for acl in acls:
+            written.append(options(acl))
+            self._taken += sum(map(len, written[-1]))
+            _fits(self._taken)
+        return written
 
 
 def _fits(size: int) -> None:

@@ -26,10 +26,11 @@ from plugins.acl.errors import GROUP
 from plugins.acl.fetched import REFUSAL, forgotten_topic, refused_topic, request_topic, verdict
 from plugins.acl.sessions import AuthorizedSession, Change, sessions, sessions_key
 from proxy.plugin import SHARE_FETCH, Decision, ErrorCode, ShareFetchRequest, turns
-from proxy.plugin.fetching import FULL, LAST, FetchedTopic, FetchSessions, SessionTurn, Topic
+from proxy.plugin.fetching import FULL, LAST, FetchedTopic, FetchSessions, Topic
 from rules import Operation
 
 Partition = ShareFetchRequest.Topic.Partition
+SessionName = tuple[int | None, str | None, str | None]  # broker, group and member
 Errors = dict[int, tuple[int, int]]  # by partition: of fetching, and of acknowledging
 
 
@@ -39,8 +40,7 @@ class ShareFetchCheck(Check):
     answers = True
 
     def __init__(self) -> None:
-        # By broker, group and member.
-        self._latest = WeakValueDictionary[tuple[int, str | None, str | None], AuthorizedSession]()
+        self._latest = WeakValueDictionary[SessionName, AuthorizedSession]()
 
     def ids(self, checked: CheckedRequest) -> Any:
         session = self.sessions(checked).get(checked.request)
@@ -56,11 +56,16 @@ class ShareFetchCheck(Check):
         if any(checked.names.get(topic.topic_id) is None for topic in request.topics):
             return checked.refuse(ErrorCode.UNKNOWN_SERVER_ERROR)
         turn = self.sessions(checked).share_fetch(request)
-        error = turn.error or self._taken_over(checked, turn)
+        key = checked.connection.broker_id, request.group_id, request.member_id
+        error = turn.error
+        if turn.goes_on and self._is_taken_over(key, turn.session):
+            self.sessions(checked).drop(turn.session)
+            error = ErrorCode.SHARE_SESSION_NOT_FOUND
         if error is not None and not checked.authorizer.is_shadow:
             return checked.refuse(error)
         group = request.group_id or ""
         session, asked, is_last = turn.session, turn.asked, request.share_session_epoch == LAST
+        opens = request.share_session_epoch == FULL
         change = session.step(
             asked, turn.forgotten, partial(verdict, checked.api, checked.authorizer, checked.names), edition
         )
@@ -75,6 +80,8 @@ class ShareFetchCheck(Check):
             ):
                 response.error_code, response.responses = ErrorCode.GROUP_AUTHORIZATION_FAILED, []
                 return
+            if opens:
+                self._latest[key] = session
             if any(map(partial(_is_strange, session), turns(response.responses))):
                 self.sessions(checked).drop(session)
             if checked.authorizer.edition is not edition or not checked.authorizer.is_shadow:
@@ -93,18 +100,9 @@ class ShareFetchCheck(Check):
             checked.changed = True
         return None
 
-    def _taken_over(self, checked: CheckedRequest, turn: SessionTurn[AuthorizedSession]) -> ErrorCode | None:
-        """The error of a request that goes on with a session which another client has opened anew."""
-        broker = checked.connection.broker_id
-        if broker is None:
-            return None  # it is not known whose session it is
-        key = broker, checked.request.group_id, checked.request.member_id
-        if checked.request.share_session_epoch == FULL:
-            self._latest[key] = turn.session
-        elif turn.goes_on and self._latest.get(key) is not turn.session:
-            self.sessions(checked).drop(turn.session)
-            return ErrorCode.SHARE_SESSION_NOT_FOUND
-        return None
+    def _is_taken_over(self, name: SessionName, session: AuthorizedSession) -> bool:
+        """Has another client opened a session of this name since? That is not known where the broker is not."""
+        return name[0] is not None and self._latest.get(name, session) is not session
 
     def sessions(self, checked: CheckedRequest) -> FetchSessions[AuthorizedSession]:
         """The sessions of this connection, by group and member."""

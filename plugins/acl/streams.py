@@ -4,7 +4,7 @@ Rules:
 * A coordinator creates the internal topics that its group lacks at a heartbeat of any member: also later ones, when a
   topic was deleted, and also for a member that came with another topology. So at each heartbeat the group's topology
   counts as well as the member's own. It is the coordinator that is asked for it, and it is asked again when it has
-  accepted a member that came with a topology.
+  accepted a member that came with another topology.
 * A member that may not create what is missing is refused. At a broker it would be accepted, and wait.
 * What the coordinator does not tell, it does not get to do: the member gets its error.
 """
@@ -72,12 +72,12 @@ class InternalTopicsCheck(Check):
 
     def apply(self, checked: CheckedRequest) -> Any:
         request, authorizer = checked.request, checked.authorizer
-        if request.topology is not None:
-            checked.after.append(partial(self._answered, request.group_id))
         own = request.topology.subtopologies if request.topology is not None else ()
         if any(part.source_topic_regex for part in own) and not authorizer.is_shadow:
             said = "Source topics by regular expression cannot be decided on; name them."
             return checked.refuse(ErrorCode.TOPIC_AUTHORIZATION_FAILED, said)
+        if own:
+            checked.after.append(partial(self._answered, request.group_id, frozenset(_internal(own))))
         if request.member_epoch < 0 or authorizer.may(Operation.CREATE, CLUSTER):
             return None
         of_group, error = yield from self._of_group(checked)
@@ -95,9 +95,10 @@ class InternalTopicsCheck(Check):
                 return checked.refuse(ErrorCode.TOPIC_AUTHORIZATION_FAILED, said)
         return None
 
-    def _answered(self, group: str, checked: CheckedRequest, response: Any) -> None:
+    def _answered(self, group: str, own: frozenset[str], checked: CheckedRequest, response: Any) -> None:
         """The coordinator answered a member that came with a topology: the group may have another one now."""
-        if not response.error_code:
+        known = self._groups.get(group)
+        if not response.error_code and known is not None and known.internal != own:
             self._groups.forget(group)
 
     def _of_group(self, checked: CheckedRequest) -> Any:

@@ -66,15 +66,16 @@ class SubscribedTopicsCheck(Check):
         known = self.members.get(key)
         if checked.authorizer.is_shadow:
             return None
+        was_known = known is not None
         if known is not None and known.connection != checked.connection.number and request.member_epoch > 0:
             known = yield from self._still_true(key, known)
         if request.member_epoch < 0 or (known is None and not request.subscribed_topic_regex):
-            if known is not None:
+            if was_known:
                 checked.after.append(partial(self._answered, key, None))
             return None
         member = Subscription() if known is None or request.member_epoch == 0 else replace(known)
         if known is None and request.subscribed_topic_names is None and request.member_epoch > 0:
-            member.names = yield from _names_at_coordinator(*key)
+            member.names = (yield from _names_at_coordinator(*key)) or []
         if request.subscribed_topic_names is not None:
             member.names, member.told = request.subscribed_topic_names, None
         if request.subscribed_topic_regex is not None:
@@ -93,10 +94,7 @@ class SubscribedTopicsCheck(Check):
     def _still_true(self, key: tuple[str, str], known: Subscription) -> Any:
         """Steps that return what is known of a member that came by another connection; None if it is true no more."""
         names = yield from _names_at_coordinator(*key)
-        if known.told is not None and sorted(names) == known.told:
-            return known
-        self.members.forget(key)
-        return None
+        return known if names is None or sorted(names) == known.told else None
 
     @staticmethod
     def _named(checked: CheckedRequest, member: Subscription) -> list[str]:
@@ -141,7 +139,7 @@ class SubscribedTopicsCheck(Check):
 
 
 def _names_at_coordinator(group: str, member_id: str) -> Any:
-    """Steps that return the names to which a member is subscribed at its coordinator; none if it does not tell."""
+    """Steps that return the names to which a member is subscribed at its coordinator; None: it does not tell."""
     answer = yield Ask(ConsumerGroupDescribeRequest(group_ids=[group], include_authorized_operations=False), OLDEST)
     members = (member for described in answer.groups for member in turns(described.members))
-    return next((member.subscribed_topic_names for member in members if member.member_id == member_id), [])
+    return next((member.subscribed_topic_names for member in members if member.member_id == member_id), None)

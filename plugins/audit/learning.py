@@ -74,5 +74,6 @@ class TopicLearner:
             why = type(error).__name__
             self._services.tell("names of topics not learnt", connection, level="warning", why=why)
         self._is_asking = False
+        self._wanted.clear()
         self.give_up()
         return None

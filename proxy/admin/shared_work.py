@@ -4,7 +4,7 @@ Rules:
 * Nobody is given what was begun before they asked: a result shows everything that happened before the question.
 * One is made at a time, and the next begins a while after the one before began. So a flood of questions costs no more
   than a few of them, and who asks less often than that never waits.
-* A failure is that of one who asked. The next one who waits tries again, at once.
+* A failure is that of one who asked. The next one who waits tries again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,5 @@ class SharedWork(Generic[T]):
 
     async def _made(self) -> tuple[int, T]:
         self._begun += 1
-        begun = trio.current_time()
-        result = await self._do()
-        self._not_before = begun + self._every
-        return self._begun, result
+        self._not_before = trio.current_time() + self._every
+        return self._begun, await self._do()

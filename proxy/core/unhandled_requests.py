@@ -23,6 +23,8 @@ from proxy.protocol.api import PRODUCE
 from proxy.protocol.frame import Head, Hold, Reader
 from proxy.protocol.problem import ProtocolError
 
+CHANGED = "what allowed a request changed before it was whole"
+
 
 class UnhandledRequests(RequestLane):
     """`Requests` without meeting and reading requests."""
@@ -120,12 +122,13 @@ class UnhandledRequests(RequestLane):
 
     def _withdraw(self, slot: Slot) -> Hold:
         """The last byte of this request must not go to the broker, which has the others."""
-        if self._slots and self._slots[-1] is slot:
-            self._slots.pop()
+        if not self._slots or self._slots[-1] is not slot:
+            return self._give_up(None, CHANGED)  # it has its answer, and its outcome was told
+        self._slots.pop()
         number, chain, ctx = slot
         if type(chain) is CountedChain:
             ctx = self._counted.reopen(chain, number, ctx)
-        return self._give_up(None if ctx.sample else ctx, "what allowed a request changed before it was whole")
+        return self._give_up(None if ctx.sample else ctx, CHANGED)
 
     def _send_unread(self, chain: FilterChain, ctx: Context) -> None:
         """A request that no plugin reads goes to the broker. Observers are told its outcome."""

@@ -4,14 +4,15 @@ Rules:
 * It is returned when connections hold less than half of what they held lately. It is returned again a second and four
   seconds later, since some objects are kept for reuse, and a journal may still write what the connections said.
 * Much is used for a moment that nobody counts: tokens that are checked, what OpenSSL keeps for a connection. When the
-  process has grown by more than what connections hold, or much of that is said to be freed, memory is returned after
-  the same times.
+  process has grown by much more than what connections hold, or much of that is said to be freed, memory is returned
+  after the same times.
 * Returning takes 1 ms and more. Where little would come of it, nothing is done.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from sys import maxsize
 
 import trio
 
@@ -27,7 +28,8 @@ class SpareMemory:
     def __init__(self, give_back: Callable[[], None] = give_back, resident: Callable[[], int] = resident) -> None:
         self._give_back = give_back
         self._resident = resident
-        self._beside: int | None = None  # bytes of the process beside those held, when memory was returned last
+        # The least bytes of the process since memory was returned, and the least beside those held.
+        self._taken = self._beside = maxsize
         self._most_lately = 0  # the most that was held since then
         self._freed = 0  # what was not counted and was freed since then
         self._again: list[float] = []  # when memory is returned again
@@ -56,11 +58,13 @@ class SpareMemory:
             self._return_later()
 
     def _has_grown(self, held: int) -> bool:
-        """Has the process grown by much more than what is held?"""
-        beside = self._resident() - held
-        if self._beside is None or beside < self._beside:
-            self._beside = beside
-        return beside - self._beside > MUCH
+        """Has the process grown by much, and by much more than what is held?"""
+        taken = self._resident()
+        if not taken:
+            return False
+        beside = taken - held
+        self._taken, self._beside = min(self._taken, taken), min(self._beside, beside)
+        return min(taken - self._taken, beside - self._beside) > MUCH
 
     def _return_later(self) -> None:
         now = trio.current_time()
@@ -68,4 +72,6 @@ class SpareMemory:
 
     def _return(self, held: int) -> None:
         self._give_back()
-        self._beside = self._resident() - held
+        self._freed = 0
+        taken = self._resident()
+        self._taken, self._beside = (taken, taken - held) if taken else (maxsize, maxsize)

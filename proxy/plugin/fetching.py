@@ -13,7 +13,6 @@ from proxy.core.fetch_sessions import (
     WITH_IDS as WITH_IDS,
     WITH_SESSIONS as WITH_SESSIONS,
     FetchSessions as FetchSessions,
-    SessionTurn as SessionTurn,
     named as named,
 )
 from proxy.core.topic_names import (

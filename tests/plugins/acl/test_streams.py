@@ -175,7 +175,15 @@ def test_a_group_that_had_no_topology_yet_is_asked_for_again(rules: Making) -> N
     assert talk.ask(heartbeat(), 1).error_code == REFUSED
 
 
-def test_the_coordinator_is_asked_again_after_a_member_came_with_a_topology(rules: Making) -> None:
+def test_members_that_come_with_the_same_topology_have_the_coordinator_asked_once(rules: Making) -> None:
+    talk = Coordinator(rules(SEES))
+    talk.internal = ["b-1"]
+    for _ in range(3):
+        assert talk.ask(streams(changelog="b-1"), 1).error_code == 0
+    assert talk.asked_for_topologies == 1
+
+
+def test_the_coordinator_is_asked_again_after_a_member_came_with_another_topology(rules: Making) -> None:
     talk = Coordinator(rules(SEES), "a-1", "a-2", "b-1")
     talk.internal = ["b-1"]
     assert talk.ask(heartbeat(), 1).error_code == 0

@@ -212,13 +212,14 @@ def test_who_left_is_forgotten(rules: Making) -> None:
         {"epoch": -1},
     ],
 )
+@pytest.mark.parametrize("told", [{"m": ["a-1", "a-2"]}, {"m": []}, {}], ids=["the same", "others", "nothing"])
 @pytest.mark.parametrize("error", [ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.GROUP_AUTHORIZATION_FAILED, None])
 def test_a_heartbeat_that_the_broker_does_not_accept_changes_nothing(
-    rules: Making, beat: dict[str, Any], error: int | None
+    rules: Making, beat: dict[str, Any], error: int | None, told: dict[str, list[str]]
 ) -> None:
     own = rules(SEES)
     member, stranger = Group(own), Group(own)
-    stranger.names = member.names
+    stranger.names = told
     member.beat(0, subscribed_topic_regex="a-.*")
     stranger.error = error
     stranger.beat(**beat)

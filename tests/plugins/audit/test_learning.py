@@ -11,7 +11,7 @@ from plugins.audit.learning import MOST_ASKED, MOST_WAITING, TopicLearner
 from plugins.audit.segments import segments
 from proxy.core.filters import Filters
 from proxy.core.link import Link
-from proxy.protocol.api import FETCH, PRODUCE, Api
+from proxy.protocol.api import FETCH, PRODUCE
 from proxy.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.schema import Request, Response
@@ -27,10 +27,10 @@ ORDERS_ALONE = "levels: [{match: {topic: orders}, level: full}, {level: none}]\n
 class Recorded(Talk):
     """A client of a cluster with some topics, whose requests by id are recorded."""
 
-    def __init__(self, folder: Path, levels: str = "levels: []\n", **options: str) -> None:
+    def __init__(self, folder: Path, levels: str = "levels: []\n") -> None:
         (folder / "levels.yaml").write_text(levels)
         self.folder = folder / "journal"
-        self.audit = build(Audit, journal=str(self.folder), levels=str(folder / "levels.yaml"), **options)
+        self.audit = build(Audit, journal=str(self.folder), levels=str(folder / "levels.yaml"))
         self.audit.start()
         self.topics = {name: topic_id(name) for name in ("orders", "others")}
         super().__init__(self.audit, "User:alice", self.serves)
@@ -38,9 +38,9 @@ class Recorded(Talk):
     def serves(self, request: Request, version: int) -> Response | None:
         return metadata_of(self.topics, request) if isinstance(request, MetadataRequest) else None
 
-    def at_once(self, *frames: bytes, api: Api = FETCH) -> None:
-        """Send frames in one piece."""
-        self._sent += [(api, V)] * len(frames)
+    def at_once(self, *frames: bytes) -> None:
+        """Send frames of Fetch requests in one piece."""
+        self._sent += [(FETCH, V)] * len(frames)
         self.more(b"".join(frames))
 
     def recorded(self) -> list[tuple[int, str, list[str | None]]]:

@@ -217,6 +217,20 @@ def test_a_large_request_that_is_not_read_does_not_get_to_its_end_by_rules_that_
     assert outcomes == ([] if may and levels == "summary" else ["answered" if may else "none"])
 
 
+def test_a_request_that_is_answered_before_it_is_whole_is_told_once_where_its_rules_are_gone(started: Starting) -> None:
+    talk = started("summary")
+    for _ in range(3):
+        talk.ask(WRITING)
+        talk.produced()
+    frame = request_frame(produce(V, "orders", records=LARGE), V, 9, "app")
+    from_client(talk.link, frame[:1000])
+    from_broker(talk.link, response_frame(ProduceResponse(responses=[]), V, 9))
+    talk.become("acls: []")
+    from_client(talk.link, frame[1000:])
+    events = talk.events()
+    assert sum(event.get("requests", 1) for event in events) == 4
+
+
 @pytest.mark.parametrize("levels", LEVELS)
 def test_rules_that_come_back_are_not_taken_for_those_between(started: Starting, levels: str) -> None:
     talk = started(levels)

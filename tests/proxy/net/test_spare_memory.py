@@ -17,7 +17,7 @@ class Process:
     def __init__(self) -> None:
         self.used, self.free = 100, 0
         self.returned = 0
-        self.memory = SpareMemory(self._return, lambda: (self.used + self.free) * MIB)
+        self.memory = SpareMemory(self._return, lambda: max(self.used + self.free, 0) * MIB)
 
     def _return(self) -> None:
         self.free = 0
@@ -98,3 +98,13 @@ async def test_a_process_that_always_grows_returns_memory_at_intervals(
         process.free += 10
         found += await process.looks(1)
     assert 15 < found[-1] < 30
+
+
+@pytest.mark.parametrize("used", [100, -(10**6)], ids=["known", "not known"])
+async def test_what_connections_hold_comes_and_goes_while_the_process_stays(
+    process: Process, autojump_clock: MockClock, used: int
+) -> None:
+    process.used = used
+    for number in range(30):
+        await process.looks(1, held=97 + 6 * (number % 2))
+    assert process.returned == 0
