@@ -1,17 +1,20 @@
 """SASL that passes to the broker: what the proxy learns from it, in every order of messages."""
 
 import base64
+from collections.abc import Callable
 from functools import partial
 
 import pytest
 
 from plugins.sasl_inspected import SaslInspected
-from proxy.core.commands import Close, Command, Emit, PauseClient, ResumeClient, ToBroker, ToClient
+from proxy.core.commands import Close, Command, Emit, PauseClient, ResumeClient, ToBroker, ToClient, Wake
 from proxy.core.context import Connection
+from proxy.core.decisions import Alone, Sleep, Steps
 from proxy.core.events import Refused
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
+from proxy.core.plugin import Plugin
 from proxy.core.token_stream import LONGEST_TOKEN
 from proxy.protocol.api import APIS
 from proxy.protocol.errors import ErrorCode
@@ -239,6 +242,30 @@ def test_a_question_of_ours_waits_until_the_broker_has_decided_on_the_client(ref
         << ToClient(answer)
         >> FromBroker(heartbeat_answer(0))
     )
+
+
+@pytest.mark.parametrize("closed", [Link.client_closed, Link.broker_closed])
+def test_a_question_that_waits_for_that_ends_with_the_connection(closed: Callable[[Link], list[Command]]) -> None:
+    class Asks(Plugin):
+        ended = False
+
+        def connected(self, connection: Connection) -> Steps:
+            yield Sleep(9)
+            try:
+                yield Alone()
+            finally:
+                self.ended = True
+            return None
+
+    asks = build(Asks)
+    link = Link(connection(), Filters([build(SaslInspected), asks]))
+    (sleep,) = (command for command in link.begin() if isinstance(command, Wake))
+    from_client(link, handshake(1))
+    link.wake(sleep.token)
+    from_broker(link, agreed(1))
+    assert not asks.ended
+    assert closed(link) == [Close(None)]
+    assert asks.ended
 
 
 def test_plain_tokens_without_headers_pass_after_handshake_v0() -> None:
