@@ -2,7 +2,8 @@
 
 Rules:
 * Such a task goes on when no request of the client is on its way to the broker, and none begins until the task leaves.
-  Where the client authenticates with the broker, it goes on after that.
+  A request that waits for its handlers is on its way: it would leave in the middle of the task's questions.
+* Where the client authenticates with the broker, the task goes on after that.
 * Several tasks have their turns in the order in which they came.
 """
 
@@ -13,7 +14,7 @@ from typing import Any
 
 from proxy.core.admission import Admission
 from proxy.core.decisions import Alone
-from proxy.core.outbox import Outbox
+from proxy.core.lane import State
 from proxy.core.requests import Requests
 from proxy.core.task import Task
 from proxy.core.token_stream import TokenStream
@@ -22,10 +23,9 @@ from proxy.core.token_stream import TokenStream
 class LoneTasks:
     """The lone tasks of one link."""
 
-    def __init__(self, admission: Admission, requests: Requests, outbox: Outbox, tokens: TokenStream) -> None:
+    def __init__(self, admission: Admission, requests: Requests, tokens: TokenStream) -> None:
         self._admission = admission
         self._requests = requests
-        self._outbox = outbox
         self._tokens = tokens
         self._waiting: deque[Task[Any]] = deque()
         self._has_turn = False  # is one of them alone now?
@@ -65,5 +65,6 @@ class LoneTasks:
 
     @property
     def _is_between(self) -> bool:
-        is_between = self._requests.splitter.between and not self._outbox.amid_request
+        requests = self._requests
+        is_between = requests.splitter.between and requests.state is not State.WAITING
         return is_between and not self._tokens.raw and not self._admission.authenticating

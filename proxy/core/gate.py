@@ -58,7 +58,7 @@ class LinkGate:
         self._events = events
         self.run = run
         self._tokens = TokenStream(admission, requests, responses, parts.counters)
-        self._lone = LoneTasks(admission, requests, parts.outbox, self._tokens)
+        self._lone = LoneTasks(admission, requests, self._tokens)
 
     def open(self) -> None:
         """Every request finds its filter chain, and may be as large as the limits allow."""

@@ -12,7 +12,7 @@ from proxy.auth.speakers import IntroductionError
 from proxy.auth.verifiers import verifiers
 from proxy.core.commands import Close, PauseClient, ResumeClient, ToBroker, ToClient, Wake
 from proxy.core.context import Connection, Context
-from proxy.core.decisions import Ask, Call, Steps
+from proxy.core.decisions import Ask, Call, Sleep, Steps
 from proxy.core.decorators import on_request
 from proxy.core.plugin import Plugin
 from proxy.core.sasl.authority import Accepted, Challenge, Exchange
@@ -157,6 +157,30 @@ def test_nothing_gets_in_between_the_steps_of_a_renewal() -> None:
         << ToBroker(heartbeat(2))
         << Wake(0, 2.8)
         << ResumeClient()
+    )
+
+
+class Pondering(Plugin):
+    @on_request(HeartbeatRequest)
+    def beat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
+        yield Sleep(5)
+        return None
+
+
+def test_a_request_whose_handlers_take_their_time_does_not_get_in_between_either() -> None:
+    assert (
+        Playbook(KeepingUp(), Pondering(), byte_by_byte=False)
+        >> FromClient(heartbeat(1))
+        << Wake(0, 5)
+        << PauseClient()
+        >> Time(0)
+        >> Time(1)
+        << ToBroker(heartbeat(1))
+        << ToBroker(asking(SaslHandshakeRequest(mechanism="PLAIN"), 0, 1))
+        << ResumeClient()
+        >> FromBroker(heartbeat_answer(1) + sasl.agreed(0))
+        << ToBroker(asking(SaslAuthenticateRequest(auth_bytes=TOKEN), 0, 2))
+        << ToClient(heartbeat_answer(1))
     )
 
 

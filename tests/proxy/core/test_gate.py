@@ -3,8 +3,9 @@
 import pytest
 
 from proxy.core.commands import Close, Emit, PauseClient, ResumeClient, ToBroker, ToClient, Wake
-from proxy.core.context import Connection
+from proxy.core.context import Connection, Context
 from proxy.core.decisions import Alone, Ask, Disconnect, Sleep, Steps
+from proxy.core.decorators import on_request
 from proxy.core.events import StepsFailed
 from proxy.core.filters import Filters
 from proxy.core.link import Link
@@ -26,6 +27,15 @@ class Beside(Plugin):
         yield Alone()
         yield Ask(OURS, 4)
         connection.gate.leave()
+        return None
+
+
+class Slow(Plugin):
+    """Holds up Heartbeats for a while."""
+
+    @on_request(HeartbeatRequest)
+    def beat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
+        yield Sleep(5)
         return None
 
 
@@ -113,6 +123,25 @@ def test_it_waits_for_the_end_of_a_request_that_is_passing() -> None:
         << ToBroker(heartbeat(2))
         << ToClient(produce_answer(1))
         << ResumeClient()
+    )
+
+
+def test_it_waits_for_a_request_that_waits_for_its_handlers() -> None:
+    assert (
+        Playbook(Beside(), Slow(), byte_by_byte=False)
+        >> FromClient(heartbeat(1))
+        << Wake(0, 5)
+        << PauseClient()
+        >> Time(0)
+        >> Time(1)
+        << ToBroker(heartbeat(1))
+        << ResumeClient()
+        << ToBroker(ours("app"))
+        >> FromClient(heartbeat(2))
+        << PauseClient()
+        >> FromBroker(heartbeat_answer(1) + heartbeat_answer(0))
+        << ToClient(heartbeat_answer(1))
+        << Wake(0, 5)
     )
 
 
