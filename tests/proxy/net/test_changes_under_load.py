@@ -218,6 +218,7 @@ def configurations(folder: Path, broker: Broker) -> list[Config]:
 
 
 def living() -> dict[str, int]:
+    gc.unfreeze()  # what was there when the gateway began to serve counts too
     gc.collect()
     return dict(Counter(type(each).__name__ for each in gc.get_objects() if isinstance(each, COUNTED)))
 
