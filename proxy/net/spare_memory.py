@@ -54,7 +54,6 @@ class SpareMemory:
                 del self._again[0]
                 self._return(held)
         elif self._freed > MUCH or self._has_grown(held):
-            self._freed = 0
             self._return_later()
 
     def _has_grown(self, held: int) -> bool:

@@ -12,7 +12,7 @@ from proxy.auth.speakers import IntroductionError
 from proxy.auth.verifiers import verifiers
 from proxy.core.commands import Close, PauseClient, ResumeClient, ToBroker, ToClient, Wake
 from proxy.core.context import Connection, Context
-from proxy.core.decisions import Ask, Call, Sleep, Steps
+from proxy.core.decisions import Ask, Call, Steps
 from proxy.core.decorators import on_request
 from proxy.core.plugin import Plugin
 from proxy.core.sasl.authority import Accepted, Challenge, Exchange
@@ -25,6 +25,7 @@ from proxy.testing import FromBroker, FromClient, Playbook, Time
 from tests.plugins import sasl
 from tests.proxy.auth.stepping import step
 from tests.proxy.core.frames import asking, heartbeat, heartbeat_answer
+from tests.proxy.core.test_gate import Slow
 
 USERS = {"doorkeeper": verifiers("dk-secret")}
 VERSIONS = {SASL_AUTHENTICATE.key: (0, 2)}
@@ -160,16 +161,9 @@ def test_nothing_gets_in_between_the_steps_of_a_renewal() -> None:
     )
 
 
-class Pondering(Plugin):
-    @on_request(HeartbeatRequest)
-    def beat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
-        yield Sleep(5)
-        return None
-
-
 def test_a_request_whose_handlers_take_their_time_does_not_get_in_between_either() -> None:
     assert (
-        Playbook(KeepingUp(), Pondering(), byte_by_byte=False)
+        Playbook(KeepingUp(), Slow(), byte_by_byte=False)
         >> FromClient(heartbeat(1))
         << Wake(0, 5)
         << PauseClient()
