@@ -38,6 +38,11 @@ class Anomaly(NamedTuple):
     place: str
     evidence: tuple[str, ...]
 
+    @classmethod
+    def at(cls, kind: AnomalyKind, place: object, *evidence: object) -> Anomaly:
+        """An anomaly at this place, shown by this evidence."""
+        return cls(kind, str(place), tuple(map(str, evidence)))
+
     def __str__(self) -> str:
         return "\n".join((f"{self.kind.value}: {self.place}", *(f"    {line}" for line in self.evidence)))
 

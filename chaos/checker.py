@@ -10,12 +10,12 @@ Rules:
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from chaos.anomalies import Anomaly, AnomalyKind
-from chaos.log import ObservedLog, Partition, Pass, Reach
-from chaos.notes import ClientHistory, NotedCommit, NotedRead, NotedSend, Where
+from chaos.commits import committed_past
+from chaos.log import ObservedLog, Partition, Pass
+from chaos.notes import ClientHistory, NotedRead, NotedSend, Where
 
 
 def check(clients: Sequence[ClientHistory], read_to_end: bool) -> Iterator[Anomaly]:
@@ -36,7 +36,7 @@ def _all(log: ObservedLog, read_to_end: bool) -> Iterator[Anomaly]:
     for client in log.clients:
         yield from _send_order(log, client)
     past = set[Where]()
-    yield from _commits(log, past)
+    yield from committed_past(log, past)
     yield from _missing(log, past, read_to_end)
 
 
@@ -44,11 +44,11 @@ def _read(log: ObservedLog, read: NotedRead) -> Iterator[Anomaly]:
     """Anomalies of one read: another value was read at this place, or this value must not be read here."""
     first = log.reads[read.place]
     if first.value != read.value:
-        yield _anomaly(AnomalyKind.INCONSISTENT_OFFSET, read.place, first, read)
+        yield Anomaly.at(AnomalyKind.INCONSISTENT_OFFSET, read.place, first, read)
     attempts = log.sends.get((read.place.topic, read.value))
     if attempts is None:
         if read.place.topic in log.topics:
-            yield _anomaly(AnomalyKind.UNSENT, read.place, read)
+            yield Anomaly.at(AnomalyKind.UNSENT, read.place, read)
         return
     committed_only = read.client.isolation == "read_committed"
     written = [send for send in attempts if send.place == read.place] or [
@@ -57,16 +57,34 @@ def _read(log: ObservedLog, read: NotedRead) -> Iterator[Anomaly]:
     dead = [send for send in written if _is_dead(send, committed_only)]
     if written and len(dead) == len(written):
         log.struck.add(read.place)
-        yield _anomaly(AnomalyKind.ABORTED_READ, read.place, *_told(dead[0]), read)
+        yield Anomaly.at(AnomalyKind.ABORTED_READ, read.place, *_told(dead[0]), read)
         return
-    transaction = written[0].transaction if len(written) == 1 and committed_only else None
-    if transaction is not None and (transaction.committing is None or transaction.committing > read.moment):
+    early = [send for send in written if committed_only and _is_open(send, read.moment)]
+    if early and all(_is_open(send, read.moment) or _is_dead(send, True) for send in written):
         log.struck.add(read.place)
-        yield _anomaly(AnomalyKind.PRECOMMITTED_READ, read.place, written[0], read, transaction)
+        yield Anomaly.at(AnomalyKind.PRECOMMITTED_READ, read.place, early[0], read, early[0].transaction)
         return
-    elsewhere = log.found[read.place.topic, read.value]
-    if elsewhere.place != read.place and (committed_only or not any(_is_dead(send, True) for send in attempts)):
-        yield _anomaly(AnomalyKind.DUPLICATE, read.place, attempts[0], elsewhere, read)
+    elsewhere = _elsewhere(log, read, attempts)
+    if elsewhere is not None:
+        yield Anomaly.at(AnomalyKind.DUPLICATE, read.place, attempts[0], elsewhere, read)
+
+
+def _elsewhere(log: ObservedLog, read: NotedRead, attempts: Sequence[NotedSend]) -> NotedRead | None:
+    """A read of the same value at another place, if both records must not be there."""
+    key = read.place.topic, read.value
+    if read.client.isolation == "read_committed" and log.found_committed[key].place != read.place:
+        return log.found_committed[key]
+    if any(_is_dead(send, True) for send in attempts):
+        return None
+    if len(attempts) > 1 and not all(map(log.is_committed, attempts)):
+        return None  # one of them may be aborted, and its record stays in the log
+    return log.found[key] if log.found[key].place != read.place else None
+
+
+def _is_open(send: NotedSend, moment: int) -> bool:
+    """Whether its transaction was not committed at this moment: nobody had begun to commit it."""
+    transaction = send.transaction
+    return transaction is not None and (transaction.committing is None or transaction.committing > moment)
 
 
 def _is_dead(send: NotedSend, committed_only: bool) -> bool:
@@ -84,7 +102,7 @@ def _backwards(one: Pass) -> Iterator[Anomaly]:
     before: NotedRead | None = None
     for read in one.reads:
         if before is not None and read.place.offset <= before.place.offset:
-            yield _anomaly(AnomalyKind.NONMONOTONIC_POLL, read.place, before, read)
+            yield Anomaly.at(AnomalyKind.NONMONOTONIC_POLL, read.place, before, read)
         before = read
 
 
@@ -94,7 +112,7 @@ def _skips(log: ObservedLog, one: Pass) -> Iterator[Anomaly]:
     end = one.start
     for read in one.reads:
         offset = read.place.offset
-        if end is not None and offset > end:
+        if offset > end:
             # Known offsets between the two reads: none in a clean history, where gaps are markers of transactions.
             for index in range(bisect_left(known, end), len(known)):
                 if known[index] >= offset:
@@ -102,8 +120,8 @@ def _skips(log: ObservedLog, one: Pass) -> Iterator[Anomaly]:
                 own = own if own is not None else {other.place.offset for other in one.reads}
                 if known[index] not in own:
                     place = Where(*one.partition, known[index])
-                    yield _anomaly(AnomalyKind.POLL_SKIP, place, log.reads[place], read)
-        end = max(offset + 1, end or 0)
+                    yield Anomaly.at(AnomalyKind.POLL_SKIP, place, log.reads[place], read)
+        end = max(offset + 1, end)
 
 
 def _send_order(log: ObservedLog, client: ClientHistory) -> Iterator[Anomaly]:
@@ -115,70 +133,9 @@ def _send_order(log: ObservedLog, client: ClientHistory) -> Iterator[Anomaly]:
             continue
         earlier, its = last.get(place[:2], (send, place))
         if its.offset > place.offset:
-            yield _anomaly(AnomalyKind.NONMONOTONIC_SEND, place, earlier, send, f"they stand at {its} and {place}")
+            yield Anomaly.at(AnomalyKind.NONMONOTONIC_SEND, place, earlier, send, f"they stand at {its} and {place}")
         else:
             last[place[:2]] = send, place
-
-
-def _commits(log: ObservedLog, past: set[Where]) -> Iterator[Anomaly]:
-    """Offsets that a group committed before it had read all records below. `past` takes the places of these records."""
-    commits = sorted(commit for client in log.clients for commit in client.commits)
-    if not commits:
-        return
-    starts: dict[tuple[str, Partition], int] = {}
-    had: dict[str, dict[Where, int]] = defaultdict(dict)  # group -> when it first read each place
-    for one in log.passes:
-        if one.client.group is not None and (one.reads or one.start is not None):
-            start = one.start if one.start is not None else one.reads[0].place.offset
-            key = (one.client.group, one.partition)
-            starts[key] = min(start, starts.get(key, start))
-            moments = had[one.client.group]
-            for read in one.reads:
-                moments[read.place] = min(read.moment, moments.get(read.place, read.moment))
-    reach = {
-        group: Reach(one for one in log.passes if one.client.group == group)
-        for group in {commit.group for commit in commits}
-    }
-    known = _known(log, {commit.place[:2] for commit in commits})
-    for commit in commits:
-        key = (commit.group, commit.place[:2])
-        if key not in starts or not _counts(log, commit):
-            continue
-        offsets = known[commit.place[:2]]
-        for index in range(bisect_left(offsets, starts[key]), bisect_left(offsets, commit.place.offset)):
-            place = commit.place._replace(offset=offsets[index])
-            when = had[commit.group].get(place)
-            # A record that a member went past is a skip, and a record that all readers went past is a lost write.
-            went = reach[commit.group] if place in log.reads else log.reach
-            if when is None and went.beyond(place) is not None:
-                continue
-            if when is None or when > commit.moment:
-                past.add(place)
-                yield _anomaly(AnomalyKind.COMMITTED_PAST, place, _seen_at(log, place), commit)
-        starts[key] = max(starts[key], commit.place.offset)
-
-
-def _counts(log: ObservedLog, commit: NotedCommit) -> bool:
-    transaction = commit.transaction
-    return transaction is None or transaction.committed_at is not None or transaction in log.proven
-
-
-def _known(log: ObservedLog, partitions: set[Partition]) -> dict[Partition, list[int]]:
-    """The offsets of all records that a group must read: those that a client read, and those that must exist."""
-    places: dict[Partition, set[int]] = {
-        partition: set(log.readable("read_committed").get(partition, ())) for partition in partitions
-    }
-    for attempts in log.sends.values():
-        for send in attempts:
-            if send.place is not None and send.place[:2] in partitions and log.is_kept(send):
-                places[send.place[:2]].add(send.place.offset)
-    return {partition: sorted(offsets) for partition, offsets in places.items()}
-
-
-def _seen_at(log: ObservedLog, place: Where) -> object:
-    if place in log.reads:
-        return log.reads[place]
-    return f"an acknowledged record stands at {place}"
 
 
 def _missing(log: ObservedLog, past: set[Where], read_to_end: bool) -> Iterator[Anomaly]:
@@ -190,19 +147,15 @@ def _missing(log: ObservedLog, past: set[Where], read_to_end: bool) -> Iterator[
                 continue
             if place is None:
                 if read_to_end and key not in log.found:
-                    yield _anomaly(AnomalyKind.UNSEEN, send.unplaced, send, send.outcome)
+                    yield Anomaly.at(AnomalyKind.UNSEEN, send.unplaced, send, send.outcome)
                 continue
             there = log.reads.get(place)
             if there is not None and there.value != send.value:
-                yield _anomaly(AnomalyKind.INCONSISTENT_OFFSET, place, send.outcome, there)
+                yield Anomaly.at(AnomalyKind.INCONSISTENT_OFFSET, place, send.outcome, there)
             elif key in log.found:
                 if there is None and len(attempts) == 1:
-                    yield _anomaly(AnomalyKind.INCONSISTENT_OFFSET, place, send.outcome, log.found[key])
+                    yield Anomaly.at(AnomalyKind.INCONSISTENT_OFFSET, place, send.outcome, log.found[key])
             elif (beyond := log.reach.beyond(place)) is not None:
-                yield _anomaly(AnomalyKind.LOST_WRITE, place, send, send.outcome, beyond)
+                yield Anomaly.at(AnomalyKind.LOST_WRITE, place, send, send.outcome, beyond)
             elif read_to_end:
-                yield _anomaly(AnomalyKind.UNSEEN, place, send, send.outcome)
-
-
-def _anomaly(kind: AnomalyKind, place: Where | str, *evidence: object) -> Anomaly:
-    return Anomaly(kind, str(place), tuple(map(str, evidence)))
+                yield Anomaly.at(AnomalyKind.UNSEEN, place, send, send.outcome)

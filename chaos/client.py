@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import http.client
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 FaultJson = Mapping[str, Any]  # as in a file of faults: name, match, when, do
+T = TypeVar("T")
 LedgerResult = Literal["fired", "not_now", "cannot", "near_miss"]
 
 
@@ -119,50 +120,46 @@ class AdminClient:
 
     def add(self, *faults: FaultJson) -> list[str]:
         """Add faults after the present ones, all of them or none. Returns their names."""
-        names: list[str] = self._ask("POST", "/faults", faults)["names"]
-        return names
+        return self._ask("POST", "/faults", _names, faults)
 
     def replace(self, name: str, fault: FaultJson) -> FaultStatus:
         """Replace the fault of this name."""
-        return FaultStatus(**self._ask("PUT", _path(name), fault))
+        return self._ask("PUT", _path(name), _status, fault)
 
     def remove(self, name: str) -> FaultStatus:
         """Remove a fault. Returns its last counts."""
-        return FaultStatus(**self._ask("DELETE", _path(name)))
+        return self._ask("DELETE", _path(name), _status)
 
     def fault(self, name: str) -> FaultStatus:
         """One fault."""
-        return FaultStatus(**self._ask("GET", _path(name)))
+        return self._ask("GET", _path(name), _status)
 
     def faults(self) -> FaultStatusList:
         """All faults, those of the file first."""
-        found = self._ask("GET", "/faults")
-        return FaultStatusList(found["seed"], tuple(FaultStatus(**each) for each in found["faults"]))
+        return self._ask("GET", "/faults", _statuses)
 
     def release(self, name: str) -> None:
         """Release all requests and answers that this fault holds."""
-        self._ask("POST", f"{_path(name)}/release")
+        self._ask("POST", f"{_path(name)}/release", _nothing)
 
     def populate(self, faults: Iterable[FaultJson], seed: int | None = None) -> list[str]:
         """Have exactly these faults, beside those of the file. Faults that are unchanged keep their counts."""
-        names: list[str] = self._ask("POST", "/populate", {"seed": seed, "faults": list(faults)})["names"]
-        return names
+        return self._ask("POST", "/populate", _names, {"seed": seed, "faults": list(faults)})
 
     def reset(self, seed: int | None = None) -> None:
         """Remove all faults that are not of the file, and begin all counts anew."""
-        self._ask("POST", "/reset", {"seed": seed})
+        self._ask("POST", "/reset", _nothing, {"seed": seed})
 
     def ledger(self, since: int = 0, wait: float = 0.0, limit: int = 1_000) -> LedgerPage:
         """The entries of the ledger after number `since`. `wait`: seconds to wait for a first one."""
         query = urlencode({"since": since, "wait": wait, "limit": limit})
-        found = self._ask("GET", f"/ledger?{query}", wait=wait)
-        return LedgerPage(tuple(AdminLedgerEntry(**each) for each in found["entries"]), found["next"])
+        return self._ask("GET", f"/ledger?{query}", _page, wait=wait)
 
     def connections(self) -> list[ClientConnection]:
         """The connections of clients: the first 1,000."""
-        return [ClientConnection(**each) for each in self._ask("GET", "/connections")["connections"]]
+        return self._ask("GET", "/connections", _connections)
 
-    def _ask(self, method: str, path: str, said: Any = None, wait: float = 0.0) -> Any:
+    def _ask(self, method: str, path: str, read: Callable[[Any], T], said: Any = None, wait: float = 0.0) -> T:
         body = None if said is None else json.dumps(said)
         headers = self._headers if body is None else {**self._headers, "Content-Type": "application/json"}
         make = http.client.HTTPSConnection if self._parts.scheme == "https" else http.client.HTTPConnection
@@ -179,7 +176,36 @@ class AdminClient:
             raise AdminError(f"{self._url} is no admin side: its answer is no JSON", status) from None
         if status >= 400:
             raise _refused(answer, status)
-        return answer
+        try:
+            return read(answer)
+        except (KeyError, TypeError):
+            raise AdminError(
+                f"{self._url} is no admin side of this version: its answer is another one", status
+            ) from None
+
+
+def _names(answer: Any) -> list[str]:
+    return [str(name) for name in answer["names"]]
+
+
+def _status(answer: Any) -> FaultStatus:
+    return FaultStatus(**answer)
+
+
+def _statuses(answer: Any) -> FaultStatusList:
+    return FaultStatusList(answer["seed"], tuple(map(_status, answer["faults"])))
+
+
+def _page(answer: Any) -> LedgerPage:
+    return LedgerPage(tuple(AdminLedgerEntry(**each) for each in answer["entries"]), answer["next"])
+
+
+def _connections(answer: Any) -> list[ClientConnection]:
+    return [ClientConnection(**each) for each in answer["connections"]]
+
+
+def _nothing(answer: Any) -> None:
+    """The answer has no content."""
 
 
 def _path(name: str) -> str:
@@ -188,6 +214,11 @@ def _path(name: str) -> str:
 
 def _refused(answer: Any, status: int) -> AdminError:
     said = answer if isinstance(answer, dict) else {}
-    problems = [(str(it.get("place", "")), str(it.get("message", ""))) for it in said.get("problems", ())]
+    listed = said.get("problems")
+    problems = [
+        (str(it.get("place", "")), str(it.get("message", "")))
+        for it in (listed if isinstance(listed, list) else ())
+        if isinstance(it, dict)
+    ]
     lines = [f"{place}: {message}" if place else message for place, message in problems]
     return AdminError("\n".join(lines) or str(said.get("detail", f"status {status}")), status, problems)

@@ -2,7 +2,8 @@
 
 Rules:
 * The place of a value is where it was read; for a value that no client read, the place that its sender was told.
-* A pass is a sequence of reads of one partition by one client, without a seek or a rebalance in between.
+* A pass is a sequence of reads of one partition by one client, without a seek or a rebalance in between. It begins at
+  offset 0, unless its first offset was noted.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ Partition = tuple[str, int]
 
 
 class Pass(NamedTuple):
-    """The reads of a client in a partition, in order. `start`: the first offset to read, if it was noted."""
+    """The reads of a client in a partition, in order. It began at the moment `begun`, at the offset `start`."""
 
     client: ClientHistory
     partition: Partition
-    start: int | None
+    begun: int
+    start: int
     reads: list[NotedRead]
 
 
@@ -40,15 +42,22 @@ class ObservedLog:
         self.topics = {topic for topic, _ in self.sends}
         self.passes = [one for client in clients for one in _passes(client)]
         self.reads: dict[Where, NotedRead] = {}  # the first read of each place
-        self.found: dict[tuple[str, Hashable], NotedRead] = {}  # the first read of each value
+        self.found: dict[tuple[str, Hashable], NotedRead] = {}  # the first read of each value that was not aborted
+        self.found_committed: dict[tuple[str, Hashable], NotedRead] = {}  # the first by a read_committed client
         self.proven: set[NotedTransaction] = set()  # committed, since a read_committed client read a record of it
         self.struck: set[Where] = set()  # records that must not be read: a client that went past them skipped nothing
         for read in self.all_reads():
             self.reads.setdefault(read.place, read)
-            self.found.setdefault((read.place.topic, read.value), read)
-            sender = self.sender(read)
-            if sender is not None and sender.transaction is not None and read.client.isolation == "read_committed":
-                self.proven.add(sender.transaction)
+            key, transaction = (read.place.topic, read.value), None
+            if (sender := self.sender(read)) is not None:
+                transaction = sender.transaction
+            if read.client.isolation == "read_committed":
+                self.found_committed.setdefault(key, read)
+                if transaction is not None:
+                    self.proven.add(transaction)
+            elif transaction is not None and transaction.aborted_at is not None:
+                continue  # the value may be sent again, in another transaction
+            self.found.setdefault(key, read)
         self.reach = Reach(self.passes)
 
     def all_reads(self) -> Iterator[NotedRead]:
@@ -63,8 +72,10 @@ class ObservedLog:
 
     def is_kept(self, send: NotedSend) -> bool:
         """Whether every reader must get the record: it is acknowledged, and committed if it is in a transaction."""
-        if send.partition is None or send.failure is not None:
-            return False
+        return send.partition is not None and send.failure is None and self.is_committed(send)
+
+    def is_committed(self, send: NotedSend) -> bool:
+        """Whether its transaction certainly committed, or it has none."""
         transaction = send.transaction
         if transaction is None:
             return True
@@ -73,7 +84,7 @@ class ObservedLog:
         return transaction.committed_at is not None or transaction in self.proven
 
     def readable(self, isolation: Isolation) -> dict[Partition, list[int]]:
-        """The offsets that were read by clients of this isolation level, or of a stricter one."""
+        """The offsets that were read and that every client of this isolation level must read."""
         return self._readable_if_committed if isolation == "read_committed" else self._readable
 
     @cached_property
@@ -84,7 +95,12 @@ class ObservedLog:
     def _readable_if_committed(self) -> dict[Partition, list[int]]:
         if all(client.isolation == "read_committed" for client in self.clients):
             return self._readable
-        committed = {read.place for read in self.all_reads() if read.client.isolation == "read_committed"}
+        committed = {
+            read.place
+            for read in self.all_reads()
+            if read.client.isolation == "read_committed"
+            or ((sender := self.sender(read)) is not None and self.is_committed(sender))
+        }
         return _sorted(committed - self.struck)
 
 
@@ -96,7 +112,7 @@ class Reach:
         for one in passes:
             if one.reads:
                 furthest = max(one.reads, key=_offset)
-                spans[one.partition].append((one.start or 0, furthest.place.offset, furthest))
+                spans[one.partition].append((one.start, furthest.place.offset, furthest))
         # For each partition, the starts of all passes in order, and the furthest read of the passes up to each of them.
         self._ends: dict[Partition, tuple[list[int], list[NotedRead]]] = {}
         for partition, each in spans.items():
@@ -124,8 +140,8 @@ def _passes(client: ClientHistory) -> list[Pass]:
     for note in client.reads:
         partition = note.place[:2]
         if not isinstance(note, NotedRead) or partition not in under_way:
-            start = None if isinstance(note, NotedRead) else note.place.offset
-            under_way[partition] = Pass(client, partition, start, [])
+            start = 0 if isinstance(note, NotedRead) else note.place.offset
+            under_way[partition] = Pass(client, partition, note.moment, start, [])
             found.append(under_way[partition])
         if isinstance(note, NotedRead):
             under_way[partition].reads.append(note)

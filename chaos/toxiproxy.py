@@ -22,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -68,6 +69,8 @@ class ToxiproxyServer:
     def __init__(self, program: Path) -> None:
         self._program = program
         self._proxies: dict[str, Any] = {}
+        self._numbers = count()  # of toxics: blocks of one kind may be inside each other
+        self._down: set[str] = set()  # the names of proxies that a block keeps down
 
     def __enter__(self) -> ToxiproxyServer:
         with socket.create_server((HOST, 0)) as free:
@@ -114,7 +117,7 @@ class ToxiproxyServer:
         `kind`: latency, bandwidth, slow_close, timeout, reset_peer, slicer, limit_data; its attributes are toxiproxy's.
         `stream`: from the brokers (downstream), or to them (upstream). Raises ToxiproxyError.
         """
-        name = f"{kind}_{stream}"
+        name = f"{kind}_{stream}_{next(self._numbers)}"
         with ExitStack() as added:
             for proxy in self._of(brokers):
                 _add(proxy, name, type=kind, stream=stream, toxicity=toxicity, attributes=attributes)
@@ -126,9 +129,16 @@ class ToxiproxyServer:
         """Cut and refuse connections to these brokers, or to all, inside the block."""
         with ExitStack() as disabled:
             for proxy in self._of(brokers):
+                if proxy.name in self._down:
+                    continue  # the block around this one ends it
                 proxy.disable()
-                disabled.callback(proxy.enable)
+                self._down.add(proxy.name)
+                disabled.callback(self._up, proxy)
             yield
+
+    def _up(self, proxy: Any) -> None:
+        self._down.discard(proxy.name)
+        proxy.enable()
 
     def _of(self, brokers: Sequence[str]) -> list[Any]:
         return [self._proxies[broker] for broker in brokers or self._proxies]

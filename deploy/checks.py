@@ -1,4 +1,7 @@
-"""The checks: what must hold before a change is good. Tests come last, so that their closing line ends the output."""
+"""The checks: what must hold before a change is good.
+
+Tests come last, so that their closing line ends the output; only the names of checks that failed come after it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ STATIC = {
 }
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 AHEAD = ("-m", "tests.real.ahead")  # downloads for the tests, which take a minute or more
-BESIDE = ("-n", "2")  # two processes: one waits for brokers, the other computes; see tests/conftest.py
+BESIDE = ("-n", "3")  # processes: one waits for brokers, one for Spark, and one computes; see tests/conftest.py
 HEADERS = Path("/usr/include/openssl/ssl.h")
 # Tools that pip cannot install. For each: whether it is there, what is not tested without it and how to install it, and
 # pytest's option that leaves those tests out.
@@ -67,9 +70,9 @@ def _run(environment: Environment, arguments: Sequence[str]) -> int:
         if not there():
             say(f"{name} is missing: {consequence}")
             left_out.append(option)
-    if failed:
-        say(f"failed: {', '.join(failed)}")
     say("pytest")
     sys.stdout.flush()
     code = environment.run("-m", "pytest", *left_out, *arguments)
+    if failed:
+        say(f"failed: {', '.join(failed)}; what they found is said before the tests")
     return code or int(bool(failed))

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from proxy.text.environment import Variables
-from proxy.text.items import rewritten
+from proxy.text.items import UnforeseenError, rewritten
 from rules.bindings import Binding, bindings, rules
 from rules.load import FORM, examine_text
 from rules.model import AclFile, AclRule
@@ -57,7 +57,10 @@ def edited(
     }
     room = _Room()
     instead = {index: room.written(acls) for index, acls in fewer.items()}
-    result = rewritten(text, "acls", instead, room.written(rules(new)))
+    try:
+        result = rewritten(text, "acls", instead, room.written(rules(new)))
+    except UnforeseenError as error:
+        raise EditError(f"{error} ({_WAY_OUT})") from None
     _fits(len(result.encode()))
     after, problems = examine_text(result, "the edited file", environment)
     if after is None:

@@ -7,6 +7,7 @@ Rules:
 * A network (10.0.0.0/8) is ours: it matches addresses of its own family, whatever their spelling.
 """
 
+import re
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import NamedTuple
@@ -55,6 +56,9 @@ def parse(value: object) -> HostPattern:
 
 
 def _network(text: str) -> Network:
+    if "%" in text:  # ipaddress reads it, and passes over it: the network is on every interface
+        plain = re.sub("%[^/]*", "", text)
+        raise wrong(f'"{text}" names an interface, which a network cannot', f'write "{plain}"')
     try:
         meant = ip_network(text, strict=False)
     except ValueError:
@@ -72,6 +76,13 @@ def address(text: str) -> IpAddress | None:
         return ip_address(text)
     except ValueError:
         return None
+
+
+def client_host(text: str) -> str:
+    """The address of a client, as Java prints it. Raises ValueError for any other text: no client comes from there."""
+    if address(text) is None:
+        raise wrong(f"{shown(text)} is not an IP address", 'write that of a client, e.g. "10.1.2.3" or "::1"')
+    return java_text(text)
 
 
 def java_text(text: str) -> str:

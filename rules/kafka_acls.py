@@ -6,7 +6,7 @@ Rules:
 * Reading takes time by the length of the listing alone, whatever stands in it. So no search for the end of something is
   made twice, and every expression goes over its text once.
 * An ACL that kafka-acls cannot make is reported, never left out in silence. The tool trims names, knows the cluster by
-  one name, and refuses operations that no broker asks for.
+  one name, and refuses operations that no broker asks for. A command is a line that a person reads before it runs.
 """
 
 import re
@@ -33,14 +33,15 @@ from rules.vocabulary import (
     spoken,
 )
 
-_HEAD_END = re.compile(r", patternType=(\w+)\)`:[ \t]*(?:\n|\Z)")
+# A line may end as on Windows. Elsewhere a "\r" is part of a name.
+_HEAD_END = re.compile(r", patternType=(\w+)\)`:[ \t]*\r?(?:\n|\Z)")
 _HEAD = re.compile(
     rf"Current ACLs for resource `ResourcePattern\(resourceType=(\w+), name=(.*?){_HEAD_END.pattern}", re.DOTALL
 )
 _ENTRY = re.compile(  # the host is what follows the last ", host=" of the line; no other is tried
-    r"[ \t]*\(principal=(?>(.*), host=)(.*?), operation=(\w+), permissionType=(\w+)\)[ \t]*(?:\n|\Z)"
+    r"[ \t]*\(principal=(?>(.*), host=)(.*?), operation=(\w+), permissionType=(\w+)\)[ \t]*\r?(?:\n|\Z)"
 )
-_NOTHING = re.compile(r"[ \t]*(?:ACLs for principal `.*`[ \t]*)?\n")
+_NOTHING = re.compile(r"[ \t]*(?:ACLs for principal `.*`[ \t]*)?\r?\n")
 _LINE = re.compile(r".*(?:\n|\Z)")
 _FLAG = {
     ResourceType.TOPIC: "--topic",
@@ -58,7 +59,7 @@ class ListingError(BadFileError):
 
 def listed(text: str, name: str) -> list[Binding]:
     """The ACLs of a listing; `name` stands for it in the problems. Raises ListingError."""
-    reading = _Listing(text.replace("\r\n", "\n"), name)
+    reading = _Listing(text, name)
     reading.read()
     if reading.problems:
         raise ListingError(reading.problems)
@@ -152,6 +153,8 @@ def _unsayable(one: Binding) -> str | None:
     for text in (one.pattern.name, one.principal, one.host):
         if not text or text != text.strip():
             return f'kafka-acls cannot be given the text "{text}", of which it trims the ends; use the Admin API'
+        if not text.isprintable():
+            return f'the text "{text}" has characters that a terminal does not show; use the Admin API'
     return None
 
 

@@ -12,6 +12,7 @@ Rules:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container
 from functools import cached_property
 from typing import Annotated, Any, NamedTuple
@@ -26,6 +27,7 @@ from rules.vocabulary import PatternType
 
 OF_THINGS = ("topic", "partition", "group", "transactional_id")
 
+_VERSIONS = re.compile(r"[0-9]{1,5}(-[0-9]{1,5})?")  # a version has 16 bits
 _BY_NAME = {api.name: api for api in APIS.values()}
 
 
@@ -39,8 +41,8 @@ def api(value: object) -> Api:
 
 def versions(value: object) -> range:
     """Read a version, `9`, or several, `3-9`."""
-    first, dash, last = str(value).partition("-")
-    if isinstance(value, bool) or not first.isdecimal() or (dash and not last.isdecimal()):
+    first, _, last = str(value).partition("-")
+    if isinstance(value, bool) or not _VERSIONS.fullmatch(str(value)):
         raise wrong(f"{shown(value)} is not a version", 'write e.g. "9" or "3-9"')
     found = range(int(first), int(last or first) + 1)
     if not found:

@@ -10,16 +10,14 @@ Rules:
 
 from __future__ import annotations
 
-import fcntl
 import os
-import time
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import NamedTuple
 
 from proxy.text.atomic import write_atomically
 from proxy.text.environment import Variables
+from proxy.text.locked import LockedError, locked
 from proxy.text.problems import BadFileError
 from proxy.text.stamp import settled, stamp
 from proxy.text.watched import WatchedFile
@@ -28,8 +26,6 @@ from rules.edit import EditError, edited, said
 from rules.load import FORM, compiled
 from rules.snapshot import Snapshot
 
-PATIENCE = 5.0  # seconds to wait for the lock
-BREATHER = 0.01
 MOST = 10_000  # ACLs that one change may add
 ROUNDS = 10  # attempts, where each time a person's edit comes between
 
@@ -65,10 +61,12 @@ class Store:
         try:
             for _ in range(ROUNDS):
                 path = self.watched.file.resolve()  # a symbolic link stays one
-                with _locked(path):
+                with locked(path):
                     changed = self._changed(path, decide)
                     if changed is not None:
                         return changed
+        except LockedError as error:
+            raise StoreError(str(error)) from None
         except (BadFileError, EditError) as error:
             raise StoreError(f"{self.watched.file} cannot be changed: {error}") from error
         except OSError as error:
@@ -102,28 +100,3 @@ class Store:
     def _examined(self, text: str) -> Snapshot:
         examined = FORM.examine(text, os.fspath(self.watched.file), self._environment)
         return compiled(examined.usable(), examined.reading, examined.problems)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold the lock on the file. Once it is held, the file at the path must still be the one that was opened."""
-    until = time.monotonic() + PATIENCE
-    while True:
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            if _lock(descriptor) and os.path.samestat(os.fstat(descriptor), os.stat(path)):
-                yield
-                return
-        finally:
-            os.close(descriptor)
-        if time.monotonic() > until:
-            raise StoreError(f"{path} is locked by another program; find out which: fuser {path}")
-        time.sleep(BREATHER)
-
-
-def _lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

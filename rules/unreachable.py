@@ -6,6 +6,7 @@ Rules:
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import reduce
 from ipaddress import IPv4Network, IPv6Network
@@ -21,17 +22,23 @@ from rules.pattern_index import PatternIndex
 from rules.values import Pattern
 from rules.vocabulary import ASKED, CLUSTER_NAME, EVERYBODY, Operation, PatternType, Permission, ResourceType, answers
 
+SOME = 5  # the number of rules that are named in one warning
 ASKED_OF = {kind: sum(1 << operation for operation in some) for kind, some in ASKED.items()}
 _MAPPED = IPv6Network("::ffff:0:0/96")
 _SEVERAL = re.compile(r"[;,]\s*User:")  # as in Kafka's own `super.users`
 _NOT_IN_TOPICS = re.compile(r"[^a-zA-Z0-9._-]")
+
+_NOT_EVERYBODY = (
+    f'"{EVERYBODY}" does not make everybody a super user, here it is somebody of the name "*"; '
+    f'write "allow: {EVERYBODY}" under "acls"'
+)
 
 
 def findings(file: AclFile) -> Iterator[Finding]:
     """Every part of a rule that can never match."""
     denied = Denials(file)
     for index, principal in enumerate(file.super_users):
-        if fact := _of_principal(principal):
+        if fact := _NOT_EVERYBODY if principal == EVERYBODY else _of_principal(principal):
             yield Finding(("super_users", index), fact, warning=True)
     for index, acl in enumerate(file.acls):
         path = ("acls", index)
@@ -42,8 +49,15 @@ def findings(file: AclFile) -> Iterator[Finding]:
             if fact := _of_host(host):
                 yield Finding((*path, "from", number), fact, warning=True)
         if acl.permission is Permission.ALLOW and (by := denied.whole(acl)) is not None:
-            fact = f'this never allows anything: rule {by + 1} under "acls" denies it all'
-            yield Finding(path, f"{fact}; take one of the two out", warning=True)
+            yield Finding(path, f"this never allows anything: {_denied_by(by)}", warning=True)
+
+
+def _denied_by(rules: list[int]) -> str:
+    if len(rules) == 1:
+        return f'rule {rules[0] + 1} under "acls" denies it all; take one of the two out'
+    some = ", ".join(str(index + 1) for index in rules[:SOME])
+    more = " and more" if len(rules) > SOME else ""
+    return f'rules {some}{more} under "acls" together deny it all; take this rule out, or one of those'
 
 
 def _operations(path: KeyPath, acl: AclRule) -> Iterator[Finding]:
@@ -67,7 +81,7 @@ def _principals(path: KeyPath, acl: AclRule, super_users: tuple[str, ...]) -> It
     option = acl.permission.word.lower()
     for index, principal in enumerate(acl.principals):
         _, _, name = principal.partition(":")
-        if principal in super_users:
+        if principal != EVERYBODY and principal in super_users:
             message: str | None = f'"{principal}" is a super user, whom no rule concerns; leave it out here or there'
         elif principal != EVERYBODY and name == "*":
             message = f'"{principal}" is somebody of the name "*"; "{EVERYBODY}" is everybody, of every type'
@@ -86,7 +100,8 @@ def _of_principal(principal: str) -> str | None:
     if name.endswith("*") and name != "*":
         return f"{shown(principal)} is somebody whose name ends so; principals have no prefixes, write a list of them"
     if name != name.strip() or not name.isprintable():
-        return f"no client has a name with white space at its ends, or with what cannot be seen: {shown(principal)}"
+        fact = f"no client has the name of {shown(principal)}"
+        return f"{fact}; write it without white space at its ends, and without what cannot be seen"
     return None
 
 
@@ -134,36 +149,49 @@ class Denials:
     def __init__(self, file: AclFile) -> None:
         self.indexes: dict[tuple[ResourceType, str], PatternIndex[int]] = {}
         self.acls = file.acls
+        # A deny that repeats others is left out: each allow looks at all of those that cover it.
+        said: defaultdict[tuple[ResourceType, Pattern, str], set[Operation]] = defaultdict(set)
         for index, acl in enumerate(file.acls):
             if acl.permission is Permission.DENY and not acl.ours and _from_anywhere(acl):
                 for kind, pattern in acl.resources():
+                    if pattern == (PatternType.PREFIXED, ""):
+                        continue  # it does not deny "any topic at all", see Snapshot.decide_by_type
                     for principal in acl.principals:
-                        self.indexes.setdefault((kind, principal), PatternIndex()).put(pattern, index)
+                        if not said[kind, pattern, principal].issuperset(acl.to):
+                            said[kind, pattern, principal].update(acl.to)
+                            self.indexes.setdefault((kind, principal), PatternIndex()).put(pattern, index)
         for each in self.indexes.values():
             each.close()
 
-    def whole(self, acl: AclRule) -> int | None:
-        """The index of the last deny that is needed to cover all that a rule allows; None if something is allowed."""
-        last = None
+    def whole(self, acl: AclRule) -> list[int] | None:
+        """The indexes of denies that together cover all that a rule allows; None if something is allowed."""
+        by: set[int] = set()
         for kind, pattern in acl.resources():
             for principal in acl.principals:
-                last = self._denying(acl, kind, pattern, principal)
-                if last is None:
+                denying = self._denying(acl, kind, pattern, principal)
+                if denying is None:
                     return None
-        return last
+                by |= denying
+        return sorted(by)
 
-    def _denying(self, acl: AclRule, kind: ResourceType, pattern: Pattern, principal: str) -> int | None:
+    def _denying(self, acl: AclRule, kind: ResourceType, pattern: Pattern, principal: str) -> set[int] | None:
+        by: set[int] = set()
         left = {
             operation
             for operation in ASKED[kind]
             if any(answers(Permission.ALLOW, it) >> operation & 1 for it in acl.to)
         }
+        if not left:
+            return None  # no broker asks for it, and that is told by itself
         for who in (principal, EVERYBODY):
             found = self.indexes.get((kind, who))
             for index in found.covering(pattern) if found else ():
-                left -= {operation for operation in left if {operation, Operation.ALL} & set(self.acls[index].to)}
+                taken = {operation for operation in left if {operation, Operation.ALL} & set(self.acls[index].to)}
+                left -= taken
+                if taken:
+                    by.add(index)
                 if not left:
-                    return index
+                    return by
         return None
 
 

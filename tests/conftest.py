@@ -18,8 +18,9 @@ hypothesis.settings.load_profile("any machine")
 TESTS = Path(__file__).parent
 REAL = TESTS / "real"
 SECURED = REAL / "secured"
-# Run by several processes (-n), these stay together: the first wait for brokers most of the time, others compute.
-BESIDE = ("real", "acl"), ("hostile",)
+# Run by several processes (-n), the tests of each of these stay together, and so do all others: the first wait for
+# brokers most of the time, the second for Spark, and the others compute.
+BESIDE = ("real", "acl"), ("plugins", "chaos"), ("hostile",)
 collect_ignore = ["plugins/package"]  # has tests of its own, for an environment of its own
 
 

@@ -21,6 +21,7 @@ EXAMPLES = ROOT / "chaos" / "examples"  # separate projects, with their own test
 CONVERSATION = "tests/proxy/core/test_link.py"
 GATEWAY = "tests/proxy/net/test_gateway.py"
 TESTED_WITH = {
+    "chaos/commits.py": "tests/chaos/test_checker.py",
     "plugins/acl/acl_messages.py": "tests/plugins/acl/test_managed.py",
     "plugins/acl/answers.py": "tests/plugins/acl/test_checks.py",
     "plugins/acl/errors.py": "tests/plugins/acl/test_checks.py",
@@ -73,7 +74,6 @@ TESTED_WITH = {
     "proxy/core/unhandled_requests.py": "tests/proxy/core/test_requests.py",
     "proxy/core/verdict.py": CONVERSATION,
     "proxy/core/waiting.py": "tests/proxy/core/test_task.py",
-    "proxy/net/accepting.py": "tests/proxy/net/test_listeners.py",
     "proxy/net/agreement.py": "tests/proxy/net/test_workers.py",
     "proxy/net/applying.py": "tests/proxy/net/test_changing.py",
     "proxy/net/beginning.py": "tests/proxy/net/test_arrivals.py",
@@ -92,6 +92,7 @@ TESTED_WITH = {
     "proxy/net/worker_process.py": "tests/proxy/net/test_workers.py",
     "proxy/protocol/emit/finders.py": "tests/proxy/protocol/emit/test_spans.py",
     "proxy/protocol/release_tables.py": "tests/proxy/protocol/test_releases.py",
+    "proxy/scenarios/fault_control.py": "tests/proxy/scenarios/test_play.py",
     "proxy/testing/lending.py": "tests/proxy/testing/test_playbook.py",
 }
 

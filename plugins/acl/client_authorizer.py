@@ -56,14 +56,15 @@ class ClientAuthorizer:
 
     def current(self) -> object:
         """Take up the present rules and properties of the client. Returns the edition."""
-        of = self.of
-        if of.rules.value is not self._rules or of.is_timed or self._connection.edition is not self._facts:
-            self._renew(self._connection)
+        self.decides_by(None)
         return self.edition
 
     def decides_by(self, edition: object) -> bool:
-        """Is this edition in force?"""
-        return self.current() is edition
+        """Take them up likewise; is this edition in force? Fast paths ask this for each request and each answer."""
+        of = self.of
+        if of.rules.value is not self._rules or of.is_timed or self._connection.edition is not self._facts:
+            self._renew(self._connection)
+        return self.edition is edition
 
     def _renew(self, connection: Connection) -> None:
         """Compare with the state before, and begin a new edition only if something differs."""

@@ -64,10 +64,9 @@ class PendingFetch:
     is_follower: bool = False
     held: int = 0  # bytes that the refusals take until the answer leaves, estimated
 
-    @property
-    def is_doubtful(self) -> bool:
-        """Have the rules changed since, or has its session ended?"""
-        return self.authorizer.current() is not self.edition or (self.of is not None and not self.of.is_open)
+    def holds(self) -> bool:
+        """Are the rules the same as then, and is its session open?"""
+        return self.authorizer.decides_by(self.edition) and (self.of is None or self.of.is_open)
 
 
 class FetchHandlers:
@@ -153,22 +152,20 @@ class FetchHandlers:
             return False
         return fetch.repeatable and not fetch.refused and fetch.session is None
 
+    def continued(self, ctx: Context) -> tuple[AuthorizedSession, object] | None:
+        """The session that this request continued, if any, and its content after this request."""
+        fetch: PendingFetch | None = ctx.notes.get(self)
+        return None if fetch is None or fetch.of is None else (fetch.of, fetch.content)
+
     def has_session(self, ctx: Context) -> bool:
         """Whether this request continued a session."""
-        fetch: PendingFetch | None = ctx.notes.get(self)
-        return fetch is not None and fetch.of is not None
+        return self.continued(ctx) is not None
 
-    def repeats(self, ctx: Context, epoch: int) -> bool:
-        """Whether the next request of the session may pass unread, if only its offsets and the like differ."""
-        fetch: PendingFetch = ctx.notes[self]
-        session = fetch.of
-        if session is None or not session.is_open or session.refused or session.epoch != epoch:
-            return False
-        if session.content is not fetch.content:
-            return False  # it may mean something else now: a partition forgotten meanwhile would come back unread
-        session.advance()
-        session.stale = True
-        return True
+    def as_sample(self, ctx: Context) -> Context:
+        """A sample of this request, which continued a session. The answer to one like it passes if it is no error."""
+        sample, fetch = ctx.as_sample(), ctx.notes[self]
+        sample.unneeded, sample.minds_errors = fetch.holds, True
+        return sample
 
     def _sessions(self, ctx: Context) -> FetchSessions[AuthorizedSession]:
         return sessions(ctx.connection, self._sessions_key)
@@ -178,7 +175,7 @@ class FetchHandlers:
         fetch: PendingFetch | None = ctx.notes.get(self)
         if fetch is None:
             return False
-        return fetch.is_doubtful or bool(fetch.refused) or fetch.session is not None
+        return not fetch.holds() or bool(fetch.refused) or fetch.session is not None
 
     def response(self, ctx: Context, response: FetchResponse) -> Decision:
         """Check the answer if the rules have changed, and put the refusals into it."""
@@ -190,7 +187,7 @@ class FetchHandlers:
         if fetch.session is not None and response.session_id:
             self._sessions(ctx).open(response.session_id, fetch.session)
         withheld = False
-        if fetch.is_doubtful:
+        if not fetch.holds():
             check = self._check_again(fetch, RequestAuthorizer(fetch.authorizer, ctx))
             for topic in response.responses:
                 withheld |= self._withhold(check, topic, ctx.version)

@@ -8,7 +8,8 @@ Rules:
   must be in its turn, and the session must have the same partitions as then.
 * It passes only by the same edition of its client's authorizer. A request of which something was refused (in shadow
   too), or that opens a session, is no sample.
-* All frames that are alike share the context of the first.
+* All frames that are alike share the context of the first. A connection may have several sessions: the beginning that
+  the link knows is of one of them, and lets requests of no other pass, whose answers would be taken for answers to it.
 """
 
 from __future__ import annotations
@@ -20,23 +21,18 @@ from typing import NamedTuple
 from plugins.acl.authorizer import Authorizer
 from plugins.acl.client_authorizer import ClientAuthorizer
 from plugins.acl.fetch import FetchHandlers
+from plugins.acl.sessions import AuthorizedSession
+from plugins.acl.topics_fast_path import OFFSETS
 from proxy.plugin import Connection, Context, FetchRequest
-from proxy.plugin.frames import BAD_BYTES, REQUEST_HEAD, Beginning, FastPath, Spans, spans_finder
+from proxy.plugin.frames import BAD_BYTES, REQUEST_HEAD, Beginning, FastPath, Spans, fixed_bytes, spans_finder
 
 HEAD = REQUEST_HEAD.size
 MOST = 64  # lengths of requests that are remembered on one connection, and requests of each length
-ROOM = 256 << 10  # bytes of requests that are remembered, without their offsets and the like
-PIECES = 4  # about so many times as many bytes are taken: the bytes between two offsets are an object of their own
-LONGEST = 64 << 10  # bytes of a request; its layout is found without slices
+ROOM = 1 << 20  # bytes that all samples of a connection may take
+PIECE = 64  # bytes that the bytes between two offsets take beside themselves: they are an object of their own
+LONGEST = 16 << 10  # bytes of a request of 400 partitions; finding its layout, without slices, takes 2 ms
 PATIENCE = 10_000  # requests that found no room, after which the memory is emptied
-OFFSETS = (
-    "current_leader_epoch",
-    "fetch_offset",
-    "last_fetched_epoch",
-    "log_start_offset",
-    "partition_max_bytes",
-)
-EPOCH = 4  # bytes
+EPOCH = Struct(">i")
 
 
 class FetchSample(NamedTuple):
@@ -44,17 +40,19 @@ class FetchSample(NamedTuple):
 
     ctx: Context
     edition: object
-    epoch_at: int  # the position of the session epoch
+    session: AuthorizedSession
+    content: object  # of the session, after the request
+    epoch_at: int = 0  # the position of the session epoch, behind the head
 
 
 class FetchLayout:
     """The bytes that matter in requests of one length, and their values in the requests that passed."""
 
-    __slots__ = ("letters", "said", "tried", "unpack")
+    __slots__ = ("format", "said", "tried", "unpack")
 
-    def __init__(self, letters: str) -> None:
-        self.letters = letters
-        self.unpack = Struct(letters).unpack_from
+    def __init__(self, fixed: Struct) -> None:
+        self.format = fixed.format
+        self.unpack = fixed.unpack_from
         self.said: dict[tuple[bytes, ...], FetchSample] = {}
         self.tried = 0  # requests that were examined for this layout
 
@@ -71,17 +69,24 @@ class FetchSamples:
     @property
     def held(self) -> int:
         """Bytes that they take."""
-        return PIECES * (ROOM - max(self._room, 0))
+        return ROOM - max(self._room, 0)
 
     def let_go(self) -> None:
         """Forget them: requests are read once more."""
         self._layouts.clear()
         self._room, self._turned_away = ROOM, 0
 
-    def find(self, api: int, frame: memoryview) -> FetchSample | None:
-        """The sample that this frame is like."""
-        layout = self._layouts.get((api, len(frame)))
-        return None if layout is None else layout.said.get(layout.unpack(frame, HEAD))
+    def find(self, api: int, rest: memoryview) -> FetchSample | None:
+        """The sample that a frame is like of which this is the `rest` behind its head."""
+        layout = self._layouts.get((api, len(rest)))
+        return None if layout is None else layout.said.get(layout.unpack(rest, 0))
+
+    def is_next(self, passed: FetchSample, rest: memoryview, authorizer: ClientAuthorizer) -> bool:
+        """Is a request that is like this sample the next of its session, and are the same rules in force?"""
+        if not authorizer.decides_by(passed.edition):
+            self.let_go()  # their notes keep rules in memory that were replaced
+            return False
+        return passed.session.repeat(EPOCH.unpack_from(rest, passed.epoch_at)[0], passed.content)
 
     def is_worth_keeping(self, api: int, length: int, edition: object) -> bool:
         """Whether it is not the first of its length, and there is room: finding a layout costs time."""
@@ -97,20 +102,33 @@ class FetchSamples:
 
     def keep_layout(self, api: int, frame: memoryview, varying: Spans, passed: FetchSample) -> None:
         """Keep a sample. Frames are like it that differ only in the bytes `varying`."""
-        letters, at = ">", HEAD
-        for start, stop in varying:
-            letters += f"{start - at}s" * (start > at) + f"{stop - start}x"
-            at = stop
-        letters += f"{len(frame) - at}s"
-        layout = self._layouts[api, len(frame)]
+        fixed = fixed_bytes(HEAD, len(frame), varying)
+        length = len(frame) - HEAD
+        layout = self._layouts[api, length]
         if layout is None:
-            layout = self._layouts[api, len(frame)] = FetchLayout(letters)
+            layout = self._layouts[api, length] = FetchLayout(fixed)
+            self._room -= PIECE * (len(varying) + 1)
         layout.tried += 1
-        if letters == layout.letters:
+        if fixed.format == layout.format:
             said = layout.unpack(frame, HEAD)
-            self._room -= sum(map(len, said))
+            self._room -= sum(map(len, said)) + PIECE * len(said)
             if self._room >= 0:
                 layout.said[said] = passed
+
+
+class KnownSession(NamedTuple):
+    """One session whose requests may pass, as the link knows it: it asks `goes_on`."""
+
+    samples: FetchSamples
+    authorizer: ClientAuthorizer
+    api: int
+    session: AuthorizedSession
+
+    def goes_on(self, rest: memoryview) -> bool:
+        """May a request of this session pass that goes on like this behind its head? See `Beginning.rest`."""
+        samples, authorizer, api, session = self
+        passed = samples.find(api, rest)
+        return passed is not None and passed.session is session and samples.is_next(passed, rest, authorizer)
 
 
 class SessionFastPath:
@@ -131,30 +149,31 @@ class SessionFastPath:
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
         """The context of the earlier request that this one is like; None: it must be read."""
         samples: FetchSamples | None = connection.samples.get(self)
-        if samples is None or len(frame) < length or (passed := samples.find(api, frame)) is None:
+        if samples is None or len(frame) < length or (passed := samples.find(api, rest := frame[HEAD:])) is None:
             return self._others.passes(connection, api, frame, length)
         authorizer: ClientAuthorizer = connection.notes[self._authorizer.name]
-        if authorizer.current() is not passed.edition:
-            samples.let_go()  # their notes keep rules in memory that were replaced
-            return None
-        epoch = int.from_bytes(frame[passed.epoch_at : passed.epoch_at + EPOCH], signed=True)
-        return passed.ctx if self._fetch.repeats(passed.ctx, epoch) else None
+        return passed.ctx if samples.is_next(passed, rest, authorizer) else None
 
     def learn(self, ctx: Context, frame: memoryview, body: int) -> Beginning | None:
         """Keep a request that was read and passed, if others like it may pass."""
-        if not self._fetch.has_session(ctx):
+        continued = self._fetch.continued(ctx)
+        if continued is None:
             return self._others.learn(ctx, frame, body)
-        if self._fetch.may_repeat(ctx):
-            samples: FetchSamples = ctx.connection.samples.setdefault(self, FetchSamples())
-            authorizer: ClientAuthorizer = ctx.connection.notes[self._authorizer.name]
-            with suppress(*BAD_BYTES):  # the broker will refuse it
-                self._keep(samples, ctx, frame, body, authorizer.edition)
-        return None
+        if not self._fetch.may_repeat(ctx):
+            return None
+        samples: FetchSamples = ctx.connection.samples.setdefault(self, FetchSamples())
+        authorizer: ClientAuthorizer = ctx.connection.notes[self._authorizer.name]
+        sample = self._fetch.as_sample(ctx)
+        with suppress(*BAD_BYTES):  # the broker will refuse it
+            self._keep(samples, FetchSample(sample, authorizer.edition, *continued), frame, body)
+        known = KnownSession(samples, authorizer, ctx.api.key << 16 | ctx.version, continued[0])
+        return Beginning(HEAD, known.goes_on, sample, whole=True)
 
-    def _keep(self, samples: FetchSamples, ctx: Context, frame: memoryview, body: int, edition: object) -> None:
+    def _keep(self, samples: FetchSamples, passed: FetchSample, frame: memoryview, body: int) -> None:
         """Keep a sample of a request, if that is worth while."""
-        api = ctx.api.key << 16 | ctx.version
-        if len(frame) <= LONGEST and samples.is_worth_keeping(api, len(frame), edition):
-            epoch = spans_finder(FetchRequest, ctx.version, "session_epoch")(frame, body)[:-1]
-            offsets = spans_finder(FetchRequest, ctx.version, *OFFSETS)(frame, body)[:-1]
-            samples.keep_layout(api, frame, epoch + offsets, FetchSample(ctx.as_sample(), edition, epoch[0][0]))
+        api, version = passed.ctx.api, passed.ctx.version
+        key = api.key << 16 | version
+        if len(frame) <= LONGEST and samples.is_worth_keeping(key, len(frame) - HEAD, passed.edition):
+            epoch = spans_finder(FetchRequest, version, "session_epoch")(frame, body)[:-1]
+            offsets = spans_finder(FetchRequest, version, *OFFSETS)(frame, body)[:-1]
+            samples.keep_layout(key, frame, epoch + offsets, passed._replace(epoch_at=epoch[0][0] - HEAD))

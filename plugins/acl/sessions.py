@@ -76,6 +76,18 @@ class AuthorizedSession(FetchSession):
         self._asked = 0.0  # when their names were asked for last
         self._edition: object = None
 
+    def repeat(self, epoch: int, content: object) -> bool:
+        """Take in a request unread that is like an earlier one but for its epoch and offsets. False: it must be read.
+
+        `content`: that of the session after the earlier one. With another, the request may mean something else: a
+        partition forgotten meanwhile would come back unread.
+        """
+        if epoch != self.epoch or content is not self.content or not self.is_open or self.refused:
+            return False
+        self.advance()
+        self.stale = True
+        return True
+
     def due(self, now: float) -> list[bytes]:
         """The ids whose names are to be asked for again: once a second, those that were not known."""
         if not self._unnamed or abs(now - self._asked) < AGAIN:

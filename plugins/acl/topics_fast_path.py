@@ -11,6 +11,8 @@ Rules:
 * A request of which something was refused (in shadow too), or could be with other records, is no sample. Neither is a
   Fetch that ends a session. The topics that a Fetch without a session forgets were not checked: their names do not
   become known.
+* Some requests are the same but for what does not matter: a Produce request of one topic as far as its name, a short
+  Fetch but for its offsets. Others like them pass likewise, and nothing is looked up.
 * A Produce request has no topic after the last name, so the rest of a large one need not have arrived. If other rules
   are in force when its last byte comes, that byte is withheld: a client may take half an hour to send 100 MB. A Fetch
   request has more after its topics, and is walked to its end.
@@ -30,11 +32,27 @@ from plugins.acl.client_authorizer import ClientAuthorizer
 from plugins.acl.fetch import FetchHandlers
 from plugins.acl.produce import ProduceHandlers
 from proxy.plugin import Connection, Context, FetchRequest, ProduceRequest, Request
-from proxy.plugin.frames import BAD_BYTES, REQUEST_HEAD, Beginning, KnownTopics, rollcall, start_finder
+from proxy.plugin.frames import (
+    BAD_BYTES,
+    REQUEST_HEAD,
+    Beginning,
+    Certain,
+    KnownTopics,
+    rollcall,
+    spans_finder,
+    start_finder,
+)
 
 HEAD = REQUEST_HEAD.size
 MOST = 10_000  # names that are known on one connection
 NEW = 300  # names that become known with each request: others wait meanwhile
+OFFSETS = (
+    "current_leader_epoch",
+    "fetch_offset",
+    "last_fetched_epoch",
+    "log_start_offset",
+    "partition_max_bytes",
+)
 LOOKED_AT = 2 << 20  # bytes of a request; checking one takes up to 2 ms: it has a limit of names (`rollcall.py`)
 
 
@@ -45,10 +63,11 @@ class TopicsLayout(NamedTuple):
     topics: str
     name: str
     whole: bool  # whether something follows the topics
+    varying: tuple[str, ...] = ()  # fields of which the values do not matter
 
 
 PRODUCE_TOPICS = TopicsLayout(ProduceRequest, "topic_data", "name", whole=False)
-FETCH_TOPICS = TopicsLayout(FetchRequest, "topics", "topic", whole=True)
+FETCH_TOPICS = TopicsLayout(FetchRequest, "topics", "topic", whole=True, varying=OFFSETS)
 
 
 class TopicsSample:
@@ -152,4 +171,18 @@ class TopicsFastPath:
             sample = ctx.connection.samples[self] = TopicsSample(self._kind, ctx.as_sample(), authorizer, begins)
         if len(frame) <= LOOKED_AT:
             sample.learn(frame)
-        return Beginning(topics, sample.goes_on, sample.ctx)
+        return Beginning(topics, sample.goes_on, sample.ctx, self._certain(ctx, sample, frame, body))
+
+    def _certain(self, ctx: Context, sample: TopicsSample, frame: memoryview, body: int) -> Certain | None:
+        """Which requests pass that are the same as this one, but for what does not matter."""
+        kind, version = self._kind, ctx.version
+        if ctx.is_large or sample.strangers(frame) != []:
+            return None
+        try:
+            if kind.whole:
+                *varying, _ = spans_finder(kind.request, version, *kind.varying)(frame, body)
+                return Certain(len(frame), sample.holds, varying, exact=True)
+            *names, _ = spans_finder(kind.request, version, kind.name, "topic_id")(frame, body)
+        except BAD_BYTES:
+            return None  # what follows the topics cannot be read; the broker will refuse it
+        return Certain(names[0][1], sample.holds) if len(names) == 1 else None

@@ -5,6 +5,8 @@ Rules:
   a full disk leaves no gap.
 * The next segment is begun before a segment is sealed. So the last segment of a chain is where its writer stopped or
   was killed. If its seal says neither, later segments were cut off.
+* The last seal is written before the last event, and gets its name after it. So a writer that ended in order has its
+  seal, or the next start gives it its name: no kill and no full disk looks like a seal that was deleted.
 * A segment ends when it is large or old enough, or its hour is over. A segment in which nothing happened stays open. A
   segment also ends when the window of summaries becomes longer than its first event says.
 * A segment that is deleted or moved while it is written is sealed as it was, so that its loss is found. The next one
@@ -26,8 +28,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from plugins.audit.lines import EventLines
 from plugins.audit.queue import Loss, QueuedEvent
 from plugins.audit.redacted import Redactor
-from plugins.audit.seals import Seal, SegmentEnd, seal
-from plugins.audit.segments import OpenSegment, SegmentName
+from plugins.audit.seals import SEAL, Seal, SegmentEnd, prepare_seal, put_in_place, seal
+from plugins.audit.segments import OpenSegment, SegmentName, checks
 from plugins.audit.told import ToldEvents
 
 HOUR = 3600
@@ -154,12 +156,16 @@ class Chain:
         self._seal(SegmentEnd.ROTATED)
 
     def end(self) -> None:
-        """Write the last event, and seal the chain's last segment. Raises OSError."""
+        """Write the last event, and seal the chain's last segment. Called once. Raises OSError."""
         self._seal(SegmentEnd.ROTATED)
         self.add(QueuedEvent("journal_closed", self._wall(), None, {}))
+        current, lines = self._current, self._waiting
+        file = current.file
+        every = bytes(file.checks) + checks(lines)
+        prepare_seal(self._journal, self._said(current, SegmentEnd.STOPPED, file.sha256_with(lines), every), self._key)
         self.flush()
-        self._unsealed.append(self._current)
-        self._seal(SegmentEnd.STOPPED)
+        put_in_place(file.path, SEAL)
+        file.close()
 
     def abandon(self) -> None:
         """Unlock the segments that could not be sealed: the next writer recovers them."""
@@ -180,8 +186,10 @@ class Chain:
             try:
                 file.write([line])
             except OSError:
-                file.path.unlink()
-                file.close()
+                try:
+                    file.path.unlink()
+                finally:
+                    file.close()
                 raise
         except OSError:
             self._lines.sequence -= 1
@@ -193,8 +201,13 @@ class Chain:
     def _seal(self, end: SegmentEnd) -> None:
         while self._unsealed:
             ended = self._unsealed[0]
-            file, others = ended.file, self._others if self._newest is None else {}
-            said = Seal(file.name, file.sha256, ended.first, bytes(file.checks), end, self._newest, others)
+            file = ended.file
+            said = self._said(ended, end, file.sha256, bytes(file.checks))
             self._newest = seal(self._journal, said, self._key)
-            file.close()
             self._unsealed.popleft()
+            file.close()
+
+    def _said(self, ended: _Current, end: SegmentEnd, sha256: str, every: bytes) -> Seal:
+        """The content of the next seal. `every`: the checks of all events."""
+        others = self._others if self._newest is None else {}
+        return Seal(ended.file.name, sha256, ended.first, every, end, self._newest, others)

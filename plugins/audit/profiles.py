@@ -178,7 +178,7 @@ def _microseconds(event: JournalEvent, times: float) -> int | None:
         return int(event["lasted_us"] * times)
     if event["kind"] != "request" or event.get("broker_us") is None:
         return None
-    return int((event["broker_us"] + event["proxy_us"]) * times)
+    return int((event["broker_us"] + (event.get("proxy_us") or 0)) * times)
 
 
 def _present(**fields: Any) -> Profile:

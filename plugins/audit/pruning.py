@@ -20,7 +20,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from plugins.audit.plain_files import is_plain
-from plugins.audit.seals import ReadSeal, read_seal, write_signed
+from plugins.audit.seals import SEAL, ReadSeal, read_seal, write_signed
 from plugins.audit.segments import SegmentName, beside, segments, sync_folder
 from plugins.audit.signing import is_signed, key_text
 
@@ -31,10 +31,10 @@ def prune(journal: Path, before: datetime, key: Ed25519PrivateKey, now: datetime
     """Delete the segments from before this moment. Gives each path with its bytes. Raises OSError, BadSealError."""
     for path in segments(journal):
         name = SegmentName.of(path)
-        if name is None or not is_plain(beside(path, "seal")):
+        if name is None or not is_plain(beside(path, SEAL)):
             continue
         if name.begun_at.replace(minute=0, second=0) <= before - timedelta(hours=1):
-            found = read_seal(beside(path, "seal"), key.public_key())
+            found = read_seal(beside(path, SEAL), key.public_key())
             _state(path, found, key, now)
             size = path.stat().st_size
             path.unlink()

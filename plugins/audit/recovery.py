@@ -1,11 +1,13 @@
 """Recovery: the next writer seals the segments that a killed writer left, so that the loss is visible and final.
 
 Rules:
-* A segment without a seal whose lock is free has no writer any more. Several processes may try at once: the one that
-  gets the lock seals it.
+* A segment without a seal whose lock is free has no writer any more.
+* A chain is sealed in its order, since each seal names the one before it. Several processes may try at once: the one
+  that gets the lock of the chain's last segment seals the chain, and the others leave the chain to it.
 * Whole frames are kept as they are. A torn frame at the end is moved to a file beside the segment, so that Spark can
   read the rest.
-* The seal says `killed`, whoever writes it: up to 100 ms of events before the end may be missing.
+* A seal that the writer prepared gets its name, if it is of all that is there: the writer was ending in order.
+* Any other seal says `killed`, whoever writes it: up to 100 ms of events before the end may be missing.
 * The seal proves what was found, not what the writer wrote. Anything that was found is sealed: `verify` reports what
   does not fit into its chain. A copy at another path is left alone.
 """
@@ -15,26 +17,57 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import time
 from base64 import b64decode
+from contextlib import suppress
 from hashlib import sha256
+from itertools import groupby
 from pathlib import Path
+from typing import BinaryIO
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from plugins.audit.frames import frames
 from plugins.audit.plain_files import create, is_plain, pass_over
-from plugins.audit.seals import Seal, SegmentEnd, seal
+from plugins.audit.seals import SEAL, BadSealError, Seal, SegmentEnd, prepared, put_in_place, read_seal, seal
 from plugins.audit.segments import CHECK, SegmentName, beside, checks, segments
 
 MOST_EVENTS = 1 << 62  # of a chain
 MOST_CHAINS = 100  # the newest chains, which a new chain names; older ones were named by these
+PATIENCE = 5.0  # seconds to wait for the lock of a file that no writer has
+BREATHER = 0.01
 
 
 def recover(journal: Path, key: Ed25519PrivateKey) -> list[Path]:
     """Seal the segments that a killed writer left, and return them. Raises OSError."""
     names = (name for path in segments(journal, pass_over) if (name := SegmentName.of(path)))
-    unsealed = [name for name in names if not is_plain(beside(journal / name.path, "seal"))]
-    return [journal / name.path for name in sorted(unsealed) if _sealed(journal, name, key)]
+    left = [name for name in names if _is_left(journal / name.path)]
+    chains = [list(chain) for _, chain in groupby(sorted(left), lambda name: name.chain)]
+    return [journal / name.path for chain in chains for name in _recovered(journal, chain, key)]
+
+
+def _is_left(path: Path) -> bool:
+    return is_plain(path) and not is_plain(beside(path, SEAL))
+
+
+def _recovered(journal: Path, chain: list[SegmentName], key: Ed25519PrivateKey) -> list[SegmentName]:
+    """Seal these segments of a chain, in its order, unless a process has the last one. Returns those it sealed."""
+    *before, last = chain
+    sealed: list[SegmentName] = []
+    # A file that is gone was taken away by a writer that could not write it, or by a user: the rest is left alone.
+    with suppress(FileNotFoundError), open(journal / last.path, "r+b") as newest:
+        # A reader shares this lock. A writer does not, nor does another process that recovers: nobody waits for these.
+        if not _lock(newest.fileno(), fcntl.LOCK_SH) or not _gets_lock(newest.fileno()):
+            return sealed
+        for name in before:
+            with open(journal / name.path, "r+b") as opened:
+                if not _gets_lock(opened.fileno()):
+                    return sealed
+                if _sealed(journal, name, opened, key):
+                    sealed.append(name)
+        if _sealed(journal, last, newest, key):
+            sealed.append(last)
+    return sealed
 
 
 def newest_seals(journal: Path) -> dict[str, str]:
@@ -42,10 +75,10 @@ def newest_seals(journal: Path) -> dict[str, str]:
     newest: dict[str, SegmentName] = {}
     for path in segments(journal, pass_over):
         name = SegmentName.of(path)
-        if name and is_plain(beside(journal / name.path, "seal")):
+        if name and is_plain(beside(journal / name.path, SEAL)):
             newest[name.chain] = max(newest.get(name.chain, name), name)
     latest = sorted(newest.values(), key=lambda name: name.begun)[-MOST_CHAINS:]
-    return {name.chain: sha256(_said(beside(journal / name.path, "seal"))).hexdigest() for name in latest}
+    return {name.chain: sha256(_said(beside(journal / name.path, SEAL))).hexdigest() for name in latest}
 
 
 def is_locked(path: Path) -> bool:
@@ -62,35 +95,56 @@ def _lock(fd: int, how: int) -> bool:
     return True
 
 
+def _gets_lock(fd: int) -> bool:
+    """Lock a file that no writer has. Who reads the journal has it for a moment, or another process that recovers."""
+    until = time.monotonic() + PATIENCE
+    while not _lock(fd, fcntl.LOCK_EX):
+        if time.monotonic() > until:
+            return False
+        time.sleep(BREATHER)
+    return True
+
+
 def _said(seal: Path) -> bytes:
     """The line that a seal signs."""
     with open(seal, "rb") as opened:
         return opened.readline()
 
 
-def _sealed(journal: Path, name: SegmentName, key: Ed25519PrivateKey) -> bool:
+def _sealed(journal: Path, name: SegmentName, opened: BinaryIO, key: Ed25519PrivateKey) -> bool:
+    """Seal a segment whose lock is held, as it is found."""
     path = journal / name.path
-    if not is_plain(path):
-        return False
-    with open(path, "r+b") as opened:
-        if not _lock(opened.fileno(), fcntl.LOCK_EX) or is_plain(beside(path, "seal")):
-            return False
-        data = opened.read()
-        end, found = 0, []
-        for end, lines in frames(data):  # noqa: B007 (the last one counts)
-            found += lines
-        if data[end:]:
-            with create(beside(path, "torn")) as torn_off:
-                torn_off.write(data[end:])
-            opened.truncate(end)
-            os.fsync(opened.fileno())
-        previous = _previous(journal, name)
-        first = 1 if name.number == 1 else _after(previous) or _sequence(found[:1]) or 1
-        digest = sha256(data[:end]).hexdigest()
-        torn = len(data) - end
-        previous_hash = None if previous is None else sha256(previous).hexdigest()
-        seal(journal, Seal(name, digest, first, checks(found), SegmentEnd.KILLED, previous_hash, {}, torn), key)
+    if not _is_left(path) or not os.path.samestat(os.fstat(opened.fileno()), os.stat(path)):
+        return False  # another process sealed it; or its writer could not write it, and took it away
+    data = opened.read()
+    if _is_prepared(path, name, data, key):
+        put_in_place(path, SEAL)
         return True
+    end, found = 0, []
+    for end, lines in frames(data):  # noqa: B007 (the last one counts)
+        found += lines
+    if data[end:]:
+        with create(beside(path, "torn")) as torn_off:
+            torn_off.write(data[end:])
+        opened.truncate(end)
+        os.fsync(opened.fileno())
+    previous = _previous(journal, name)
+    first = 1 if name.number == 1 else _after(previous) or _sequence(found[:1]) or 1
+    digest = sha256(data[:end]).hexdigest()
+    torn = len(data) - end
+    previous_hash = None if previous is None else sha256(previous).hexdigest()
+    seal(journal, Seal(name, digest, first, checks(found), SegmentEnd.KILLED, previous_hash, {}, torn), key)
+    return True
+
+
+def _is_prepared(path: Path, name: SegmentName, data: bytes, key: Ed25519PrivateKey) -> bool:
+    """Whether there is a seal of exactly this segment that has no name yet."""
+    file = prepared(path, SEAL)
+    try:
+        found = read_seal(file, key.public_key()).seal if is_plain(file) else None
+    except BadSealError:
+        return False
+    return found is not None and found.name == name and found.sha256 == sha256(data).hexdigest()
 
 
 def _previous(journal: Path, name: SegmentName) -> bytes | None:

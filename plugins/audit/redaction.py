@@ -20,7 +20,7 @@ from functools import lru_cache
 from ipaddress import ip_address, ip_network
 from typing import Annotated
 
-from pydantic import Field, PlainValidator
+from pydantic import Field, PlainValidator, WithJsonSchema
 
 from plugins.audit.pseudonyms import Pseudonyms
 from proxy.plugin import wrong
@@ -41,6 +41,7 @@ FIELDS = {
     "group": "groups",
     "transactional_id": "transactional ids",
 }
+ONE_OR_MANY = WithJsonSchema({"type": ["string", "array"], "items": {"type": "string"}, "minItems": 1})
 
 
 class Method(Enum):
@@ -68,7 +69,7 @@ def _how(value: object) -> Method:
 class RedactionRule(Section):
     """One rule: of which names, of whom, and what is done to them."""
 
-    fields: OneOrMany[Annotated[str, PlainValidator(_field)]] = Field(
+    fields: Annotated[OneOrMany[Annotated[str, PlainValidator(_field)]], ONE_OR_MANY] = Field(
         description=f"Which kinds of names: {', '.join(FIELDS)}.", examples=["[principal, client_id]"]
     )
     how: Annotated[Method, PlainValidator(_how)] = Field(
@@ -76,8 +77,10 @@ class RedactionRule(Section):
         "keyed hash (HMAC-SHA256), the same each time.",
         examples=["hash"],
     )
-    names: Given[Patterns] = Field(default=None, description="Only these names.", examples=["[patients-*]"])
-    principals: Given[Patterns] = Field(
+    names: Given[Annotated[Patterns, ONE_OR_MANY]] = Field(
+        default=None, description="Only these names.", examples=["[patients-*]"]
+    )
+    principals: Given[Annotated[Patterns, ONE_OR_MANY]] = Field(
         default=None, description="Only in events of these principals.", examples=['["User:hr-*"]']
     )
 

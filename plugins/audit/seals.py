@@ -33,6 +33,7 @@ from plugins.audit.segments import CHECK, SegmentName, beside, sync_folder
 from plugins.audit.signing import is_signed, key_text
 
 FORMAT = 1
+SEAL = "seal"  # the ending of a seal's name
 
 
 class SegmentEnd(Enum):
@@ -85,21 +86,41 @@ class Seal:
 
 def seal(journal: Path, said: Seal, key: Ed25519PrivateKey) -> str:
     """Write the seal of a segment. Returns its hash, for the next seal. Raises OSError."""
-    line = said.text(key.public_key()).encode()
-    segment = journal / said.name.path
+    hash_ = prepare_seal(journal, said, key)
+    put_in_place(journal / said.name.path, SEAL)
+    return hash_
+
+
+def prepare_seal(journal: Path, said: Seal, key: Ed25519PrivateKey) -> str:
+    """Write the seal of a segment, but not under its name yet. Returns its hash. Raises OSError."""
+    line, segment = said.text(key.public_key()).encode(), journal / said.name.path
     segment.parent.mkdir(parents=True, exist_ok=True)  # the segment may have been deleted with its folder
-    write_signed(segment, "seal", line, key)
+    _prepare(segment, SEAL, line, key)
     return sha256(line).hexdigest()
 
 
 def write_signed(segment: Path, ending: str, line: bytes, key: Ed25519PrivateKey) -> None:
     """Write a line and its signature to a file beside a segment, whole or not at all. Raises OSError."""
-    hidden = beside(segment, f"{ending}.tmp")
-    with create(hidden) as opened:
+    _prepare(segment, ending, line, key)
+    put_in_place(segment, ending)
+
+
+def _prepare(segment: Path, ending: str, line: bytes, key: Ed25519PrivateKey) -> None:
+    with create(prepared(segment, ending)) as opened:
         opened.write(line + b64encode(key.sign(line)) + b"\n")
         opened.flush()
         os.fsync(opened.fileno())
-    hidden.rename(beside(segment, ending))
+    sync_folder(segment.parent)
+
+
+def prepared(segment: Path, ending: str) -> Path:
+    """The file of a segment while it is not in its place yet."""
+    return beside(segment, f"{ending}.tmp")
+
+
+def put_in_place(segment: Path, ending: str) -> None:
+    """Give a prepared file its name. Raises OSError."""
+    prepared(segment, ending).rename(beside(segment, ending))
     sync_folder(segment.parent)
 
 

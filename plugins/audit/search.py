@@ -4,7 +4,7 @@ Rules:
 * Only the folders of the hours in question are read, and one more on each side: an event is written a little later than
   it happened, and a segment that was begun in one hour may end in the next.
 * The events of a chain stay in its order; chains are merged by the time of their events.
-* Lines that are no event, and frames that are not whole, are left out: `verify` reports them.
+* Lines that are no event (`well_formed.py`), and frames that are not whole, are left out: `verify` reports them.
 * A segment that was moved is read where it is. One that exists twice is read once, at the path of its name.
 """
 
@@ -27,6 +27,7 @@ from plugins.audit.frames import frames
 from plugins.audit.pseudonyms import Pseudonyms
 from plugins.audit.redaction import hashed
 from plugins.audit.segments import SegmentName, hours, of_hour, placed, segments
+from plugins.audit.well_formed import is_event
 
 JournalEvent = dict[str, Any]
 MARGIN = timedelta(hours=1)
@@ -121,8 +122,7 @@ def _event(line: bytes) -> JournalEvent | None:
         event = from_json(line)
     except ValueError:
         return None
-    stamped = isinstance(event, dict) and isinstance(event.get("time"), str) and isinstance(event.get("kind"), str)
-    return event if stamped else None
+    return event if is_event(event) else None
 
 
 class Follower:
@@ -138,8 +138,8 @@ class Follower:
 
     def _latest(self, many: int) -> Iterator[Iterable[JournalEvent]]:
         """The latest events of each chain, at most `many` of each."""
-        found = placed(self._journal)
         self._ends = dict.fromkeys(segments(self._journal), SEALED)
+        found = placed(self._journal)  # a segment that began since then is among these alone, and may still grow
         chains: dict[str, list[SegmentName]] = {}
         for name in sorted(found):
             chains.setdefault(name.chain, []).append(name)

@@ -135,16 +135,19 @@ class OpenSegment:
         self.name = name
         self.path = journal / name.path
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        hidden = beside(self.path, "tmp")  # until it is locked
-        self._fd = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o640)
+        here = beside(self.path, "tmp")  # until it is locked
+        self._fd = os.open(here, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o640)
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX)
-            hidden.rename(self.path)
+            here = here.rename(self.path)
             sync_folder(self.path.parent)
         except OSError:
-            hidden.unlink(missing_ok=True)
-            self.close()
+            try:
+                here.unlink(missing_ok=True)  # wherever it is: the next one has the same number
+            finally:
+                self.close()
             raise
+        self._is_torn = False  # a part of a frame is at the end
         self._identity = _identity(os.fstat(self._fd))
         self.size = 0
         self.checks = bytearray()
@@ -168,16 +171,25 @@ class OpenSegment:
         """The hash of all that was written."""
         return self._sha256.hexdigest()
 
+    def sha256_with(self, lines: list[bytes]) -> str:
+        """The hash of all that will have been written once these lines are."""
+        sha256 = self._sha256.copy()
+        sha256.update(_frame(lines))
+        return sha256.hexdigest()
+
     def write(self, lines: list[bytes]) -> None:
         """Append these lines as one frame, and wait until they are on disk."""
-        frame = _compressor.compress(b"".join(lines))
+        frame = _frame(lines)
         rest = memoryview(frame)
+        if self._is_torn:
+            self._truncate()
         try:
             while rest:
                 rest = rest[os.write(self._fd, rest) :]
             os.fdatasync(self._fd)
         except OSError:
-            os.ftruncate(self._fd, self.size)
+            self._is_torn = True
+            self._truncate()
             raise
         self.size += len(frame)
         self._sha256.update(frame)
@@ -185,9 +197,18 @@ class OpenSegment:
             self.checks += checks(lines[first : first + BREATH])
             time.sleep(0)
 
+    def _truncate(self) -> None:
+        os.ftruncate(self._fd, self.size)
+        self._is_torn = False
+
     def close(self) -> None:
         """Close the file, which unlocks it."""
         os.close(self._fd)
+
+
+def _frame(lines: list[bytes]) -> bytes:
+    """These lines, compressed. The same lines give the same bytes."""
+    return _compressor.compress(b"".join(lines))
 
 
 def _identity(file: os.stat_result) -> tuple[int, int]:

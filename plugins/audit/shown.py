@@ -24,17 +24,21 @@ def _who(event: JournalEvent) -> str:
 
 def _what(event: JournalEvent) -> str:
     if event["kind"] == "summary":
-        about = f"{event['requests']} requests of {event['api']} v{event['api_version']}"
+        about = f"{event.get('requests')} requests of {_api(event)}"
         return "  ".join(filter(None, (about, _resources(event), ", ".join(event.get("errors") or ()))))
     if event["kind"] != "request":
         asked = (event.get("api"), event.get("operation"), event.get("resource_type"), event.get("resource_name"))
         lost = f"{event['lost']} events" if event.get("lost") else None
-        many = f"{event['connections']} connections" if event.get("connections", 1) > 1 else None
+        many = f"{event['connections']} connections" if (event.get("connections") or 1) > 1 else None
         claimed = f"as {event['claimed']}" if event.get("claimed") else None
         facts = (" ".join(filter(None, asked)), claimed, event.get("why"), event.get("rule"), lost, many)
         return ", ".join([event["kind"].replace("_", " "), *filter(None, facts)])
     about = _changes(event) or _resources(event)
-    return "  ".join(filter(None, (f"{event['api']} v{event['api_version']}", about, _outcome(event))))
+    return "  ".join(filter(None, (_api(event), about, _outcome(event))))
+
+
+def _api(event: JournalEvent) -> str:
+    return f"{event.get('api')} v{event.get('api_version')}"
 
 
 def _resources(event: JournalEvent) -> str:
@@ -80,6 +84,7 @@ def _came_of(resource: dict[str, Any]) -> Iterator[str]:
 
 def _outcome(event: JournalEvent) -> str:
     took = (event.get("broker_us") or 0) + (event.get("proxy_us") or 0)
-    outcome = event["outcome"] if event["outcome"] != "answered" else f"answered by the {event['answered_by']}"
+    outcome = event.get("outcome")
+    outcome = f"answered by the {event.get('answered_by')}" if outcome == "answered" else str(outcome)
     facts = (", ".join(event.get("errors") or ()), event.get("why"), f"{took / 1000:.1f} ms")
     return ", ".join([outcome, *filter(None, facts)])

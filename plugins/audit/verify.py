@@ -26,8 +26,8 @@ from plugins.audit.contents import Remark, sealed, unsealed
 from plugins.audit.plain_files import below, is_plain
 from plugins.audit.pruning import is_pruned
 from plugins.audit.recovery import is_locked
-from plugins.audit.seals import BadSealError, ReadSeal, SegmentEnd, read_seal
-from plugins.audit.segments import SegmentName
+from plugins.audit.seals import SEAL, BadSealError, ReadSeal, SegmentEnd, read_seal
+from plugins.audit.segments import SegmentName, beside
 
 
 @dataclass
@@ -171,7 +171,7 @@ class _Verifier:
     def _unsealed(self, name: SegmentName, after: int | None, is_last: bool) -> None:
         if name in self._bad:
             pass  # reported already
-        elif is_locked(self._journal / name.path):
+        elif is_locked(self._journal / name.path) or self._is_sealed_now(name):
             self._verified.open += 1
         elif not is_last:
             self._say(name.path, "its seal was deleted: nothing proves what is in it")
@@ -179,6 +179,14 @@ class _Verifier:
             self._say(name.path, f"it has no seal: nothing proves what is in it; {_UNSEALED}")
         with self._fetched(name.path):
             self._verified.remarks += unsealed(self._journal, name, after)
+
+    def _is_sealed_now(self, name: SegmentName) -> bool:
+        """Whether a segment was sealed after the seals were read: it takes long to read a large journal."""
+        file = beside(self._journal / name.path, SEAL)
+        try:
+            return is_plain(file) and read_seal(file, self._trusted).seal.name == name
+        except BadSealError:
+            return False
 
     # All chains
 

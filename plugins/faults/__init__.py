@@ -18,11 +18,13 @@ All workers count together: "three times" means three in total.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from types import GeneratorType
 from typing import Any
 
 from pydantic import Field
 
 from plugins.faults.fast_path import FaultsFastPath
+from plugins.faults.fault_set import NamedFault
 from plugins.faults.in_force import FaultsInForce
 from plugins.faults.ledger import Ledger
 from plugins.faults.model import FORM
@@ -117,14 +119,22 @@ class Faults(Plugin):
     def accepted(self, arrival: Arrival) -> Decision | Steps:
         """Apply the faults about new connections, e.g. a broker that is down."""
         faults = self._in_force.of_connections()
-        if not faults:
-            return None
+        return self._accepted(arrival, faults) if faults else None
+
+    def _accepted(self, arrival: Arrival, faults: Iterable[NamedFault]) -> Steps:
+        """Apply these faults, until one ends the connection."""
         host, port = arrival.client
-        who, at = Client("", java_text(host), listener=arrival.listener), self.services.clock.wall()
+        who = Client("", java_text(host), listener=arrival.listener)
         for name, fault in faults:
-            is_meant = fault.match.of_connection(who, arrival.broker_id) and fault.match.is_now(at)
-            if is_meant and self._in_force.fires(name, fault, None, f"{host}:{port}", arrival.broker_id):
-                return fault.do.effect.refuse(name)
+            is_meant = fault.match.of_connection(who, arrival.broker_id)
+            if not is_meant or not fault.match.is_now(self.services.clock.wall()):
+                continue
+            if self._in_force.fires(name, fault, None, f"{host}:{port}", arrival.broker_id):
+                decision = fault.do.effect.refuse(name)
+                if isinstance(decision, GeneratorType):
+                    decision = yield from decision
+                if decision is not None:
+                    return decision  # type: ignore[return-value]
         return None
 
     @property

@@ -3,8 +3,9 @@
 Rules:
 * A request is about the elements that its answer answers one by one (`mirrors`). Other lists, as the topics that a
   member subscribes to, have no answer of their own.
-* A request that has no list where it could have one means all (Metadata of all topics). It is open: only its answer
-  shows what it is about.
+* A request that has no list where it could have one means all (Metadata of all topics), and some mean all by an empty
+  list. They are open: only the answer shows what they are about. A request that continues a share session is about the
+  topics that it names, and open for the others of its session.
 * A group or transactional id of the request as a whole holds for each thing in the answer too.
 """
 
@@ -14,7 +15,16 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from proxy.plugin import Api, Meaning, Request, Struct, turn
+from proxy.plugin import (
+    Api,
+    DescribeTopicPartitionsRequest,
+    Meaning,
+    MetadataRequest,
+    Request,
+    ShareFetchRequest,
+    Struct,
+    turn,
+)
 from proxy.plugin.schema import NO_UUID, Array, Element, Field, StructChain, StructType, arrays, errors, level, paths
 from rules.match import Subject
 
@@ -62,7 +72,11 @@ class Thing(NamedTuple):
 def of_request(request: Request, version: int, name_of: NameOf) -> Iterator[Thing]:
     """All things that a request is about."""
     whole = Thing(subject(request, version, name_of))
-    return _things(request.api.response, version, (request,), whole, name_of)
+    if isinstance(request, ShareFetchRequest) and request.share_session_epoch > 0:
+        yield whole._replace(is_open=True)
+        if not request.topics:
+            return
+    yield from _things(request.api.response, version, (request,), whole, name_of)
 
 
 def subject(request: Request, version: int, name_of: NameOf) -> Subject:
@@ -87,7 +101,14 @@ def _things(cls: Any, version: int, chain: StructChain, thing: Thing, name_of: N
             else:
                 yield inner
     if not inside:
-        yield thing._replace(is_open=bool(mirrors) and not listed)
+        is_all = not listed or (thing.array is None and _means_all(chain[0], version))
+        yield thing._replace(is_open=bool(mirrors) and is_all)
+
+
+def _means_all(request: object, version: int) -> bool:
+    """Whether an empty list of topics in this request means all topics."""
+    is_oldest = isinstance(request, MetadataRequest) and version == 0
+    return is_oldest or isinstance(request, DescribeTopicPartitionsRequest)
 
 
 @cache

@@ -29,18 +29,20 @@ class UnmeantSession:
         self._faults = faults
         self._id: int | None = None
 
-    @property
-    def is_known(self) -> bool:
-        """Whether its second request has come, so that its id is known."""
-        return self._id is not None
+    def is_known(self, faults: Sequence[NamedFault]) -> bool:
+        """Whether its second request has come, so that its id is known, and these faults were checked."""
+        return self._id is not None and self._was_checked(faults)
 
     def goes_on(self, faults: Sequence[NamedFault], request: FetchRequest) -> bool:
         """Whether this is a later request of the session, by the same faults."""
-        if self._faults != faults:
+        if not self._was_checked(faults):
             return False
         if self._id is None and request.session_epoch == 1:
             self._id = request.session_id
         return self._id == request.session_id
+
+    def _was_checked(self, faults: Sequence[NamedFault]) -> bool:
+        return self._faults is not None and [*self._faults] == [*faults]
 
 
 class ConnectionFaults:

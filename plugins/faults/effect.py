@@ -87,6 +87,10 @@ class Effect(Options):
         """What is wrong with it in a rule about requests of these APIs: the option, and the message."""
         return iter(())
 
+    def answers_elements(self, ctx: Context) -> bool:
+        """Whether it answers a request before the broker, element by element of the request."""
+        return False
+
     def remember(self, target: Target) -> None:
         """Learn from an answer that matches, before the fault is asked whether it fires."""
 

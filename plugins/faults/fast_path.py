@@ -69,6 +69,8 @@ class FaultsFastPath:
         self, ctx: Context, of: ConnectionFaults, faults: Iterable[NamedFault], frame: memoryview, body: int
     ) -> Beginning | None:
         request, version = ctx.api.request, ctx.version
+        if any(fault.match.topic is None for _, fault in faults):
+            return None  # it may be about any topic, and about a request of a session that names none
         begins = beginning(ctx, of, frame, body)
         if begins is None:
             return None
@@ -96,7 +98,7 @@ class FaultsFastPath:
 
     def _may_be_meant(self, topic: str | bytes, faults: Iterable[NamedFault]) -> bool:
         name = self._names.of(topic)
-        return name is None or any(fault.match.topic is None or fault.match.holds("topic", name) for _, fault in faults)
+        return name is None or any(fault.match.holds("topic", name) for _, fault in faults)
 
 
 def _end_of_acks(ctx: Context, frame: memoryview, body: int) -> int:

@@ -10,8 +10,8 @@ Rules:
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Generator
+from itertools import count
 from types import GeneratorType
 from typing import Any
 
@@ -38,7 +38,8 @@ class FaultsInForce:
         self.ledger = Ledger()
         self._replay = replay or Replay({})
         self.overlay, self._services = overlay, services
-        self._releases: Counter[str] = Counter()  # by faults
+        self._numbers = count()
+        self._released: dict[str, int] = {}  # by name; a new number at each release, and when the fault changes
         self._is_replaced = False
         self._near = NearMisses()
         self._memories: dict[str, dict[Any, Any]] = {}  # effects' memories of answers, by the name of the fault
@@ -65,7 +66,10 @@ class FaultsInForce:
         stay = {name for name, fault in faults.named.items() if goes_on and before.named.get(name) == fault}
         self.ledger.forget(before.named.keys() - stay)
         for name in before.named.keys() - faults.named.keys():
-            self._releases.pop(name, None)
+            self._released.pop(name, None)
+        for name, fault in faults.named.items():
+            if before.named.get(name) != fault:
+                self._released[name] = next(self._numbers)
         self._near.keep(stay)
         self._memories = {name: memory for name, memory in self._memories.items() if name in stay}
         self._compared.clear()
@@ -75,7 +79,7 @@ class FaultsInForce:
         """Counters for these faults, shared by all workers: a fault that is unchanged keeps its row."""
         shared = self._services.rows
         rows = shared.use(faults.keys.values(), new_row(self._services.clock.read()))
-        whens = {name: self._replay.when(name, fault.when) for name, fault in faults.named.items()}
+        whens = self._replay.whens({name: fault.when for name, fault in faults.named.items()})
         return Triggers(whens, faults.seed, {name: rows[key] for name, key in faults.keys.items()}, shared.alone)
 
     def of_request(self, facts: RequestFacts, ctx: Context) -> tuple[NamedFault, ...]:
@@ -116,7 +120,7 @@ class FaultsInForce:
 
     def release(self, name: str) -> None:
         """Release all requests and answers that this fault holds at this moment. From any thread."""
-        self._releases[name] += 1
+        self._released[name] = next(self._numbers)
 
     def release_all(self) -> None:
         """Hold nothing any more: another plugin has replaced this one, and later releases reach only that one."""
@@ -124,11 +128,11 @@ class FaultsInForce:
 
     def holding(self, name: str, fault: FaultRule) -> Callable[[], bool]:
         """A function that says whether this fault still holds: it is unchanged, and was not released since now."""
-        releases, generation = self._releases[name], self._taken.generation
+        released, generation = self._released.get(name), self._taken.generation
 
         def is_held() -> bool:
-            released = self._releases[name] != releases or self.overlay.value.generation != generation
-            return not (released or self._is_replaced) and self.is_same(name, fault)
+            is_released = self._released.get(name) != released or self.overlay.value.generation != generation
+            return not (is_released or self._is_replaced) and self.is_same(name, fault)
 
         return is_held
 

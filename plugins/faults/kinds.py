@@ -9,14 +9,17 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import Field
 
 from plugins.faults.effect import Effect, FaultSide, Target
 from plugins.faults.said_error import SaidError
 from proxy.plugin import Api, Decision
+from proxy.plugin.files import Seconds, at_least
 from rules.trigger import Firing
+
+SentTime = Annotated[Seconds, at_least("1ms")]  # a time that messages say in milliseconds
 
 
 class SaidSince(NamedTuple):

@@ -115,6 +115,10 @@ def findings(path: FaultPath, fault: FaultRule) -> Iterator[Finding]:
     if effect.of_requests and meant and not fault.apis:
         of_things = " and ".join(option.replace("_", " ") for option in fault.match.of_things)
         yield Finding((*path, "match"), f"no request of {_listed(meant)} is about a {of_things}")
+    when = fault.when
+    if when.last is not None and when.after is not None and when.last <= when.after:
+        way_out = f'name a match after number {when.after}, or leave "after" out'
+        yield Finding((*path, "when", "nth"), f'"after" leaves out all of these matches, so it never fires; {way_out}')
     if effect.of_connections:
         for option in fault.match.model_fields_set - OF_CONNECTIONS:
             known = ", ".join(sorted(it.rstrip("_") for it in OF_CONNECTIONS))

@@ -7,6 +7,7 @@ Rules:
   for each later fault that was meant, the ledger says why it was not applied.
 * How a frame leaves (cut, dripping, other bytes) is decided by a second handler, after the content of the frame.
 * Things that a fault may be about are never in a fetch session: a request within a session does not name them all.
+  Of a share session only the answers are about all its topics.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from plugins.faults.effect import FaultSide, no_answer
 from plugins.faults.fault_set import NamedFault
 from plugins.faults.in_force import FaultsInForce
 from plugins.faults.ledger import Result
+from plugins.faults.model import FaultRule
 from plugins.faults.pending import PendingFaults, ended
 from plugins.faults.trials import FaultTrials, is_meant
 from proxy.plugin import (
@@ -60,11 +62,12 @@ class RequestFaults:
         if not faults:
             return None
         sessionless = False
-        if any(fault.match.of_things for _, fault in faults):
-            yield from self._learn_names(ctx, request)
+        if self._on_elements(faults, ctx):
+            if any(fault.match.of_things for _, fault in faults):
+                yield from self._learn_names(ctx, request)
             if ctx.api is FETCH and request.session_epoch != FINAL_EPOCH:
                 is_open = request.session_epoch > 0
-                if self._names_any(faults, request, ctx.version):
+                if self._names_any(faults, ctx, request):
                     request.session_epoch, sessionless = FINAL_EPOCH, True
                 if is_open and (sessionless or not self._faults_of(ctx).session.goes_on(faults, request)):
                     return Reply(_forgotten(ctx, request))
@@ -85,11 +88,16 @@ class RequestFaults:
     def _faults_of(self, ctx: Context) -> ConnectionFaults:
         return faults_of(ctx.connection, self.key, self._in_force)
 
-    def _names_any(self, faults: list[NamedFault], request: Any, version: int) -> bool:
-        """Whether a request names a thing that one of these faults is about."""
-        naming = [fault for _, fault in faults if fault.match.of_things]
-        things = about.of_request(request, version, self._name_of)
-        return any(is_meant(fault, thing) for thing in turns(things) for fault in naming)
+    def _names_any(self, faults: list[NamedFault], ctx: Context, request: Any) -> bool:
+        """Whether one of these faults is about single elements of a request, and they are named or may be."""
+        on_elements = self._on_elements(faults, ctx)
+        things = about.of_request(request, ctx.version, self._name_of)
+        return any(is_meant(fault, thing) for thing in turns(things) for fault in on_elements)
+
+    @staticmethod
+    def _on_elements(faults: list[NamedFault], ctx: Context) -> list[FaultRule]:
+        """The faults that are about single elements of a request: its topics, partitions and the like."""
+        return [it for _, it in faults if it.match.of_things or it.do.effect.answers_elements(ctx)]
 
     def _learn_names(self, ctx: Context, request: Request) -> Steps:
         """Ask for the names of topics of which the request has the id."""
@@ -119,8 +127,9 @@ class RequestFaults:
                 continue
             decision = yield from self._trials.apply(name, fault, target, pending)
             if isinstance(decision, Forward):
-                copies = max(decision.copies, forward.copies if forward else 1)
-                forward = Forward(request, copies=copies)
+                if decision.copies > 1:
+                    pending.leaves(name, None)
+                forward = Forward(request, copies=max(decision.copies, forward.copies if forward else 1))
                 things = list(about.of_request(request, ctx.version, self._name_of))  # those that are left
             elif isinstance(decision, Raw | Cut | Drip):
                 pending.leaves(name, decision)
@@ -140,6 +149,7 @@ class RequestFaults:
     def response(self, ctx: Context, response: Any) -> Steps:
         """Apply the effects on the answer."""
         pending: PendingFaults = ctx.notes[self.key]
+        pending.next_frame()
         is_changed = pending.do_all(response)
         for position, (name, fault) in enumerate(pending.faults, 1):
             target = self._trials.target(name, fault, ctx, response, pending)

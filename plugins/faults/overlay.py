@@ -84,11 +84,14 @@ class Overlay:
 
     def prepare(self, state: Any) -> Callable[[], None]:
         """Read another state. Returns a function that puts it in force. Raises StateError."""
-        file, taken = self.file, _read(state, self._state)
+        file, taken, before = self.file, _read(state, self._state), self._state.rules
         named = file.faults.named | taken.rules
         found: list[Finding] = []
-        for index, rule in enumerate(taken.rules.values()):
-            found += unknown_others(("faults", index), rule, named)
+        for index, (name, rule) in enumerate(taken.rules.items()):
+            # A fault that waits already for one that left the file goes on waiting.
+            others = rule.when.others
+            left = {option for option, other in others.items() if before.get(name) is rule and other not in before}
+            found += (it for it in unknown_others(("faults", index), rule, named) if it.path[-1] not in left)
         if found:
             raise StateError(found)
         merged = _merge(file, taken)

@@ -28,26 +28,30 @@ class PendingFaults:
     subject: Subject
     faults: list[NamedFault] = field(default_factory=list)
     to_answer: list[Callable[[Response], None]] = field(default_factory=list)
-    leaving: AnswerManner | None = None
+    leaving: AnswerManner | None = None  # of the frame that leaves next
     asks_all: bool = False
     _by: str = ""  # the fault that decided how the frame leaves
 
     def __bool__(self) -> bool:
         return bool(self.faults or self.to_answer or self.leaving)
 
-    def leaves(self, name: str, manner: AnswerManner) -> None:
-        """A fault decided how the frame leaves."""
+    def leaves(self, name: str, manner: AnswerManner | None) -> None:
+        """A fault decided how the frame leaves; None: several times."""
         self.leaving, self._by = manner, name
 
     def cannot(self, effect: Effect) -> str | None:
         """Why an effect cannot be applied after what other faults did; None if it can."""
-        is_second = effect.of_frames and self.leaving is not None
+        is_second = effect.of_frames and self._by
         return f'"{self._by}" says already how the frame leaves' if is_second else None
 
     def take_leaving(self) -> AnswerManner | None:
         """How the frame leaves. It is forgotten, because the answer is another frame."""
         leaving, self.leaving = self.leaving, None
         return leaving
+
+    def next_frame(self) -> None:
+        """The answer comes, and no fault has decided yet how it leaves."""
+        self.leaving, self._by = None, ""
 
     def do_all(self, answer: Response) -> bool:
         """Make the changes to an answer that were noted at its request. Returns whether there were any."""

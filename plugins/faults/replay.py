@@ -7,7 +7,8 @@ Rules:
 * One line of JSON is one firing. A ledger in such lines is a replay too: its entries with the result "fired" count.
 * DOORKEEPER_FAULTS_RECORD names a file to which each firing is appended. DOORKEEPER_FAULTS_REPLAY names a file with the
   matches at which faults fire, in place of `nth`, `after`, `times` and `probability`; a fault that it does not name
-  never fires. Windows and conditions on other faults stay, since they say which matches are counted.
+  never fires. Windows and conditions on other faults stay, since they say which matches are counted. So a fault under
+  way (`while_rule`) ends with its last firing only if it ended with it in the recorded run.
 * Matches are counted anew after each reset, so a recording is of one run of one test, or of one scenario.
 """
 
@@ -26,7 +27,9 @@ from rules.when import When
 
 RECORD, REPLAY = "DOORKEEPER_FAULTS_RECORD", "DOORKEEPER_FAULTS_REPLAY"
 NEVER = 0  # matches count from 1
+OUT_OF_REACH = 2**53  # no fault has so many matches
 MOST = 100_000  # firings in a file
+WAY_OUT = 'give what "doorkeeper faults ledger --json" printed'
 
 
 class ReplayedFiring(NamedTuple):
@@ -54,8 +57,10 @@ def read_firings(file: Path) -> list[ReplayedFiring]:
                     found.append(said)
                 if len(found) > MOST:
                     raise BadReplayError(f"{file}: more than {MOST:,} firings; record a shorter run")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadReplayError(f"{file}: cannot be read ({getattr(error, 'strerror', error)}); check the path") from None
+    except UnicodeDecodeError:
+        raise BadReplayError(f"{file}: not UTF-8 text; {WAY_OUT}") from None
+    except OSError as error:
+        raise BadReplayError(f"{file}: cannot be read ({error.strerror}); check the path") from None
     return found
 
 
@@ -67,10 +72,10 @@ def _said(line: str, place: str) -> ReplayedFiring | None:
         if entry.get("result", "fired") != "fired":
             return None
         fault, match = entry["fault"], entry["match"]
-        if not isinstance(fault, str) or not isinstance(match, int):
+        if not isinstance(fault, str) or type(match) is not int or match < 1:
             raise TypeError
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        way_out = 'write {"fault": "lost-ack", "match": 3}, or give what "doorkeeper faults ledger --json" printed'
+        way_out = f'write {{"fault": "lost-ack", "match": 3}}, or {WAY_OUT}'
         raise BadReplayError(f"{place}: this is no firing; {way_out}") from None
     return ReplayedFiring(fault, match)
 
@@ -84,10 +89,22 @@ def _line(firing: ReplayedFiring) -> str:
     return json.dumps(firing._asdict()) + "\n"
 
 
-def only_at(when: When, matches: Iterable[int]) -> When:
+def only_at(when: When, matches: Iterable[int], *, is_awaited: bool = False) -> When:
     """This `when`, changed so that its fault fires at these matches alone."""
-    nth = tuple(sorted(matches)) or (NEVER,)
+    nth = replayed_matches(when, matches, is_awaited=is_awaited) or (NEVER,)
     return when.model_copy(update={"nth": nth, "after": None, "times": None, "probability": None})
+
+
+def replayed_matches(when: When, matches: Iterable[int], *, is_awaited: bool) -> tuple[int, ...]:
+    """The `nth` for these matches. `is_awaited`: another fault fires while this one is under way.
+
+    Such a fault is under way until it can fire no more. If it could have fired again, it stays under way.
+    """
+    nth = tuple(sorted(set(matches)))
+    if not nth or not is_awaited:
+        return nth
+    is_done = (when.times is not None and len(nth) >= when.times) or (when.last is not None and when.last <= nth[-1])
+    return nth if is_done else (*nth, OUT_OF_REACH)
 
 
 class Replay:
@@ -110,9 +127,14 @@ class Replay:
     def is_recording(self) -> bool:
         return self._file is not None
 
-    def when(self, name: str, when: When) -> When:
-        """When this fault fires: as its rule says, or as the replay says."""
-        return when if self._matches is None else only_at(when, self._matches.get(name, ()))
+    def whens(self, whens: Mapping[str, When]) -> dict[str, When]:
+        """When these faults fire: as their rules say, or as the replay says."""
+        if self._matches is None:
+            return dict(whens)
+        awaited = {when.while_rule for when in whens.values()}
+        return {
+            name: only_at(when, self._matches.get(name, ()), is_awaited=name in awaited) for name, when in whens.items()
+        }
 
     def note(self, firing: Firing) -> None:
         """Note a firing for the recording."""

@@ -5,6 +5,7 @@ Rules:
 * After the broker: the request is carried out, and its answer says that it failed.
 * An error stands where brokers put it, unless a level is named. As in a broker's answer, the fields beside an error are
   empty. The fields that name the topic, partition and the like stay.
+* A share session cannot do without a part of one of its requests: the broker would never hear of those topics.
 * ErrorCode.NONE is put in the same way: the answer says success, and the broker never saw the request.
 """
 
@@ -17,6 +18,7 @@ from plugins.faults.about import Thing, at_level
 from plugins.faults.effect import Target, no_answer
 from proxy.plugin import (
     API_VERSIONS,
+    SHARE_FETCH,
     Context,
     Decision,
     ErrorCode,
@@ -46,8 +48,6 @@ from proxy.plugin.schema import (
 )
 from rules.match import Subject
 
-OF_ELEMENTS = IDENTITY | {Meaning.MEMBER_ID}  # the fields that say which element of the request is answered
-
 
 class SaidError(NamedTuple):
     """One error, its level in the answer (None: where brokers put it), and its message."""
@@ -76,6 +76,8 @@ class SaidError(NamedTuple):
         if cannot is not None:
             return cannot
         ctx, name = target.ctx, self.level_in(target.ctx)
+        if ctx.api is SHARE_FETCH and not target.all_meant:
+            return "the share session is about other topics too; only its answers can have the error (after_broker)"
         if not target.all_meant:
             usual = name == usual_level(ctx.api, ctx.version, self.code)
             return None if usual else f'only a part of the request is meant, and that is not said at the level "{name}"'
@@ -128,7 +130,7 @@ class SaidError(NamedTuple):
     def _stays(self, cls: type[Struct], field: Field) -> bool:
         """Whether an answer with an error keeps this field."""
         if level(cls) != TOP:
-            return field.meaning in OF_ELEMENTS or field.name in IDENTITY_NAMES
+            return field.meaning in IDENTITY or field.name in IDENTITY_NAMES
         # KIP-394: with this error the broker gives the member the id with which to join.
         given = field.meaning is Meaning.MEMBER_ID and self.code is ErrorCode.MEMBER_ID_REQUIRED
         return given or field.meaning is Meaning.THROTTLE_TIME

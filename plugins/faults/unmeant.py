@@ -115,13 +115,16 @@ class UnmeantTopics(Unmeant):
 
 
 def beginning(ctx: Context, of: ConnectionFaults, frame: memoryview, body: int) -> RequestBeginning | None:
-    """The beginning of a request; None where it opens a fetch session, or continues one that was not checked."""
+    """The beginning of a request; None where it opens a fetch session, or continues one that was not checked.
+
+    A session that began outside the hours of a fault was not checked by that fault, so its requests are read.
+    """
     request, version = ctx.api.request, ctx.version
     topics = start_finder(request, version, TOPICS[request][0])(frame, body)
     epochs = spans_finder(FetchRequest, version, "session_epoch")(frame, body)[:-1] if ctx.api is FETCH else ()
     for start, end in epochs:
         epoch = int.from_bytes(frame[start:end], signed=True)
         if epoch >= 0:
-            goes_on = epoch > 0 and of.session.is_known
+            goes_on = epoch > 0 and of.session.is_known(of.of(ctx))
             return RequestBeginning(bytes(frame[HEAD:start]), bytes(frame[end:topics]), of.session) if goes_on else None
     return RequestBeginning(bytes(frame[HEAD:topics]))

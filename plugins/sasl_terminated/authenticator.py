@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from plugins.sasl_terminated.session import SaslSession
-from proxy.plugin import Connection, Refused, Step, Steps
+from proxy.plugin import Connection, PluginClock, Refused, Signal, Step, Steps
 from proxy.plugin.sasl import (
     Accepted,
     Authority,
@@ -30,9 +30,10 @@ Introduce = Callable[[Connection, str], Steps]  # of the principal; an answer ot
 class Authenticator:
     """Authenticates the clients of one listener."""
 
-    def __init__(self, authority: Authority, introduce: Introduce | None) -> None:
+    def __init__(self, authority: Authority, introduce: Introduce | None, clock: PluginClock) -> None:
         self._authority = authority
         self._introduce = introduce
+        self._clock = clock
 
     def begin(self, session: SaslSession, mechanism: str) -> Exchange:
         """The exchange of a client that named this mechanism."""
@@ -46,7 +47,7 @@ class Authenticator:
         assert session.exchange is not None
         outcome = session.exchange.step(token)
         if isinstance(outcome, Generator):
-            outcome = yield from outcome
+            outcome = yield from self._timed(session, outcome)
         if not isinstance(outcome, Accepted):
             return outcome
         principal, before = f"User:{outcome.user}", session.connection.principal
@@ -54,6 +55,15 @@ class Authenticator:
             return rejected(other_principal(str(before), principal), session.mechanism, True)
         limits = [seconds for seconds in (self._authority.session, outcome.lifetime) if seconds is not None]
         return outcome._replace(lifetime=min(limits, default=None))
+
+    def _timed(self, session: SaslSession, check: Generator[Step, Any, StepResult]) -> Generator[Step, Any, StepResult]:
+        """Check a token, and note how long the client waited for that."""
+        began, session.checked = self._clock.now, Signal()
+        try:
+            return (yield from check)
+        finally:
+            session.waited += self._clock.now - began
+            session.checked.release()
 
     def introduce(self, session: SaslSession, accepted: Accepted) -> Steps:
         """Tell the broker for which client the proxy speaks, where that is configured."""

@@ -38,7 +38,8 @@ COMES = {API_VERSIONS.key: Comes.VERSIONS, SASL_HANDSHAKE.key: Comes.HANDSHAKE, 
 class SaslSession:
     """The authentication of one client. `number` counts how often it authenticated.
 
-    `exchange`: its exchange of tokens that is under way, in `mechanism`.
+    `exchange`: its exchange of tokens that is under way, in `mechanism`. `waited`: seconds for which the client waited
+    until its tokens were checked. `checked`: released while none of them is being checked.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -47,6 +48,9 @@ class SaslSession:
         self.mechanism = ""
         self.exchange: Exchange | None = None
         self.number = 0
+        self.waited = 0.0
+        self.checked = Signal()
+        self.checked.release()
         self._renewed = Signal()  # released when the client authenticates again
         self.is_bare = False  # its tokens have no headers: no request comes before it is authenticated
         self._rests = False  # it began to re-authenticate within the last second

@@ -22,6 +22,8 @@ LARGEST = 1 << 20  # bytes
 MOST = 50_000  # values: reading a megabyte of zeros stops this process for 30 ms, in whatever thread
 WITHIN = 10.0  # seconds within which a body must arrive
 CLOSE = {"connection": "close"}
+# A megabyte takes a while, so it is read in a thread. Many threads would leave little time for the clients of Kafka.
+_one_at_a_time = trio.CapacityLimiter(1)
 
 
 async def read_json(request: Request) -> Any:
@@ -40,7 +42,7 @@ async def read_json(request: Request) -> Any:
     if body.count(b",") >= MOST:  # those in texts count too
         raise HttpError(413, f"the body has more than {MOST:,} values, or commas in its texts; send fewer at a time")
     try:
-        return await trio.to_thread.run_sync(_parsed, body)  # in a thread, since a megabyte takes a while
+        return await trio.to_thread.run_sync(_parsed, body, limiter=_one_at_a_time)
     except RecursionError:
         raise HttpError(400, f"the body is nested more than {DEEPEST} levels deep") from None
     except UnicodeEncodeError:
@@ -51,7 +53,7 @@ async def read_json(request: Request) -> Any:
 
 def _parsed(body: bytes) -> Any:
     """The value of the JSON text. Raises RecursionError or ValueError."""
-    value = strict_json(body)
+    value = strict_json(body.decode("utf-8-sig"))  # as bytes it might be UTF-16, or have halves of characters
     check_depth(value)
     if b"\\u" in body:
         json.dumps(value, ensure_ascii=False).encode()

@@ -20,7 +20,7 @@ from proxy.core.addresses import is_loopback
 
 # A name and a port, and nothing else that a reader of URLs would take for another part: "evil@localhost".
 HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+))(?::[0-9]{0,5})?")
-SCHEME = "Bearer "
+SCHEME = "bearer"  # in any case: RFC 7235
 OF_NO_PAGE = ("none", "same-origin")  # typed into a browser, or requested by a page of ours
 
 
@@ -55,5 +55,5 @@ def _is_ours(host: str) -> bool:
 
 
 def _sent_token(request: Request) -> bytes:
-    said = request.headers.get("authorization", "")
-    return said.removeprefix(SCHEME).encode("latin-1") if said.startswith(SCHEME) else b""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.encode("latin-1") if scheme.lower() == SCHEME else b""

@@ -108,11 +108,12 @@ class FaultsAtRunTime:
             return {**removed, **_numbers(name, await self._ask("last", {"name": name}))}
 
     async def populate(self, sent: Sequence[Any], seed: int | None) -> list[str]:
-        """Make exactly these the run-time faults. Unchanged ones keep their counts."""
+        """Make exactly these the run-time faults. Unchanged ones keep their counts, unless the seed is another."""
         async with self._changing:
             new = await self._names.give(sent, self._faults)
             await self._names.check_free(new, set())
-            await self._change(new, lambda state: {**state, "seed": seed, "faults": new}, 0)
+            seeded = {} if seed is None else {"seed": seed}
+            await self._change(new, lambda state: {**state, **seeded, "faults": new}, 0)
             return [fault["name"] for fault in new]
 
     async def reset(self, seed: int | None) -> None:

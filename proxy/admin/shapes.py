@@ -25,7 +25,7 @@ class FaultBody(HttpShape):
 class PopulateBody(HttpShape):
     """Exactly these are the faults at run time."""
 
-    seed: int | None = Field(default=None, description="What chance goes by; without it, what the file says.")
+    seed: int | None = Field(default=None, description="What chance goes by; without it, the present one stays.")
     faults: list[FaultBody] = Field(default=[], description="Those that stay as they are go on counting.")
 
 

@@ -16,12 +16,15 @@ from proxy.text.scarce import is_scarce
 LARGEST = 1 << 20
 NO_SET = "this is no set of keys (JWKS)"
 MOST_RSA = 16_384  # bits: OpenSSL verifies with no larger key
+# Members of private keys (RFC 7518, section 6). They are left out: of an RSA key that has some of them, the library
+# computes the others, which takes up to 20 s in which no other thread runs.
+PRIVATE = frozenset({"d", "p", "q", "dp", "dq", "qi", "oth"})
 
 warnings.filterwarnings("ignore", category=SecurityWarning)  # about short keys, which `tokens.py` refuses itself
 
 
 def keys_in(document: bytes) -> KeySet:
-    """The keys of a document. Raises ValueError."""
+    """The keys of a document. Only their public parts are read. Raises ValueError."""
     try:
         keys = KeySet([key for each in json.loads(document.decode())["keys"] for key in _read(each)])
     except UnicodeDecodeError as error:
@@ -42,7 +45,8 @@ def keys_in(document: bytes) -> KeySet:
 def _read(key: Any) -> list[Key]:
     """A key of a document, or none if it cannot be read here: the others count (RFC 7517, section 5)."""
     try:
-        return KeySet.import_key_set({"keys": [key]}).keys
+        public = {name: value for name, value in key.items() if name not in PRIVATE}
+        return KeySet.import_key_set({"keys": [public]}).keys
     except (JoseError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return []
 

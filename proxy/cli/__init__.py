@@ -4,12 +4,14 @@ Rules:
 * Exit codes: 0 success; 1 the answer is no (an invalid file, bytes that are no message); 2 wrong usage.
 * Results go to standard output. Logs and error messages go to standard error.
 * An input that cannot be read at all is one line, whichever subcommand reads it. In what serves it would be a bug.
+  An output that cannot be written is one line too, `--help` included.
 * A subcommand's module is imported when it runs, so that `--help` and completion answer at once.
 """
 
+import errno
 import importlib
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -29,6 +31,7 @@ COMMANDS = {
 }
 
 SERVING = ("run", "demo")
+FULL = (errno.ENOSPC, errno.EDQUOT)
 
 EPILOG = """\b
 Examples:
@@ -42,7 +45,7 @@ Examples:
 
 
 def unreadable(error: OSError | UnicodeError | RecursionError) -> str:
-    """What is wrong with an input that cannot be read, and a way out."""
+    """What is wrong with an input that cannot be read or an output that cannot be written, and a way out."""
     if isinstance(error, UnicodeDecodeError):
         return f"the input is not UTF-8 ({error.reason} at byte {error.start}); give text in UTF-8"
     if isinstance(error, UnicodeError):
@@ -50,10 +53,29 @@ def unreadable(error: OSError | UnicodeError | RecursionError) -> str:
     if isinstance(error, RecursionError):
         return "the input is nested too deeply; give it in a flat form"
     where = f"{error.filename!a}: " if error.filename is not None else ""
-    return f"{where}{error.strerror or error}; check what was given"
+    way_out = "make room for the output" if error.errno in FULL else "check what was given"
+    return f"{where}{error.strerror or error}; {way_out}"
 
 
-class Commands(click.Group):
+def _end(error: OSError | UnicodeError | RecursionError) -> NoReturn:
+    from proxy.cli.ending import give_up  # --help needs none of it
+
+    give_up(unreadable(error))
+
+
+class OneLineCommand(click.Command):
+    """A command whose `--help` and `--version` end in one line if they cannot be printed."""
+
+    def make_context(self, *args: Any, **named: Any) -> click.Context:
+        try:
+            return super().make_context(*args, **named)  # this prints them
+        except BrokenPipeError:
+            raise
+        except (OSError, UnicodeError, RecursionError) as error:
+            _end(error)
+
+
+class Commands(OneLineCommand, click.Group):
     """The subcommands. The module of each has its name."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -75,9 +97,7 @@ class Commands(click.Group):
         except (OSError, UnicodeError, RecursionError) as error:
             if ctx.invoked_subcommand in SERVING:
                 raise
-            from proxy.cli.ending import give_up  # --help needs none of it
-
-            give_up(unreadable(error))
+            _end(error)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

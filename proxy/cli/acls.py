@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import TextIO
 
 import click
+from click.core import ParameterSource
 
 from proxy.cli.ending import give_up
 from proxy.config import Config
@@ -53,16 +54,19 @@ def command() -> None:
 def import_(
     listing: TextIO, bootstrap: str | None, config: str | None, cluster: str | None, super_users: str, unmatched: str
 ) -> None:
-    """Print a file of rules that says what the LISTING of kafka-acls says."""
-    if bootstrap and config:
+    """Print the LISTING of kafka-acls as a file of rules."""
+    asked = bootstrap is not None or config is not None
+    if bootstrap is not None and config is not None:
         raise click.UsageError("--bootstrap and --config both say whom to ask; leave one out")
-    if cluster and not config:
+    if cluster is not None and config is None:
         raise click.UsageError("--cluster is a name in a configuration; give --config too")
+    if asked and click.get_current_context().get_parameter_source("listing") is not ParameterSource.DEFAULT:
+        raise click.UsageError(f"{listing.name} is a listing, and a broker is asked instead; leave one out")
     principals = tuple(one.strip() for one in super_users.split(";") if one.strip())
     for principal in principals:
         if ":" not in principal:
             raise click.UsageError(f'"{principal}" has no type; give --super-users User:{principal}')
-    found = _asked(bootstrap, config, cluster) if bootstrap or config else _listed(listing)
+    found = _asked(bootstrap, config, cluster) if asked else _listed(listing)
     acls = tuple(bindings.rules(found))
     click.echo(f"# {len(set(found))} ACLs of Kafka's, in {len(acls)} rules.")
     file = AclFile.model_construct(super_users=principals, unmatched=unmatched, acls=acls)
@@ -70,17 +74,22 @@ def import_(
 
 
 def _address(text: str) -> HostPort:
+    if not text:
+        raise click.UsageError('--bootstrap is empty; write "host:port"')
     try:
         return HostPort.parse(text)
     except ValueError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(printable(f"--bootstrap: {error}")) from None
 
 
 def _listed(listing: TextIO) -> list[Binding]:
     if listing.isatty():
         raise click.UsageError("nothing to read; give a listing, --bootstrap, or standard input")
     try:
-        return kafka_acls.listed(read_bounded(listing), listing.name)
+        text = read_bounded(listing.buffer).decode("utf-8-sig")  # read as text, a "\r" in a name would be a "\n"
+        if not text.strip():  # so it is too if kafka-acls failed, and the rules would refuse everything
+            give_up(f"{listing.name}: nothing is listed; if the cluster has no ACLs, ask it: --bootstrap or --config")
+        return kafka_acls.listed(text, listing.name)
     except BadFileError as error:
         give_up(str(error))
 
@@ -89,7 +98,7 @@ def _asked(bootstrap: str | None, file: str | None, cluster: str | None) -> list
     from proxy.cli.live_acls import LiveError, live, live_cluster  # the network takes 0.2 s to load
 
     try:
-        if bootstrap:
+        if bootstrap is not None:
             return live(_address(bootstrap))
         assert file is not None
         config = _config(file)
@@ -99,6 +108,8 @@ def _asked(bootstrap: str | None, file: str | None, cluster: str | None) -> list
 
 
 def _config(file: str) -> Config:
+    if not file:
+        raise click.UsageError("--config is empty; name a configuration")
     config, problems = examine_config(file)
     for problem in problems:
         click.echo(problem, err=True)
@@ -119,33 +130,49 @@ def _cluster(config: Config, file: str, name: str | None) -> str:
 
 @command.command("export", epilog=EXPORT_EPILOG)
 @click.argument("rules", type=click.Path())
-@click.option("--bootstrap", metavar="HOST:PORT", default="localhost:9092", help="The broker in the commands.")
+@click.option(
+    "--bootstrap",
+    metavar="HOST:PORT",
+    default="localhost:9092",
+    help="The brokers in the commands, with commas between them.",
+)
 def export(rules: str, bootstrap: str) -> None:
-    """Print kafka-acls commands that make the ACLs that the file RULES says."""
+    """Print the ACLs of the file RULES as kafka-acls commands."""
+    brokers = ",".join(str(_address(one)) for one in bootstrap.split(","))
     snapshot, problems = examine(rules)
     for problem in problems:
         click.echo(problem, err=True)
     if snapshot is None:
         sys.exit(1)
-    for line in _settings(snapshot.file):
+    super_users, lost = _super_users(snapshot.file)
+    for line in _settings(super_users, snapshot.file.unmatched):
         click.echo(printable(line))  # a second line would be a command
     sayable, complete = _sayable(snapshot, rules)
-    lines, unsayable = kafka_acls.commands(sayable, bootstrap)
+    lines, unsayable = kafka_acls.commands(sayable, brokers)
     for line in lines:
         click.echo(line)
     for one, why in unsayable:
         kind, _, principal, host, operation, permission = one
         acl = f"{permission.word} {principal} {operation.word} from {shown(host)} on {kind.word}"
         click.echo(printable(f"left out: {acl} {write.inline(one.pattern)}: {why}"), err=True)
-    sys.exit(0 if complete and not unsayable else 1)
+    for principal in lost:
+        why = 'in "super.users" a ";" ends a name, and the ends of each are trimmed; give this user another name'
+        click.echo(printable(f"left out: super user {shown(principal)}: {why}"), err=True)
+    sys.exit(0 if complete and not unsayable and not lost else 1)
 
 
-def _settings(file: AclFile) -> Iterable[str]:
-    if file.super_users or file.unmatched == "allow":
+def _super_users(file: AclFile) -> tuple[list[str], list[str]]:
+    """The super users that a broker's `super.users` can name, and the others: it would give others the rights."""
+    sayable = [one for one in file.super_users if ";" not in one and one == one.strip()]
+    return sayable, [one for one in file.super_users if one not in sayable]
+
+
+def _settings(super_users: list[str], unmatched: str) -> Iterable[str]:
+    if super_users or unmatched == "allow":
         yield "# These belong into the configuration of the brokers:"
-    if file.super_users:
-        yield f"#   super.users={';'.join(file.super_users)}"
-    if file.unmatched == "allow":
+    if super_users:
+        yield f"#   super.users={';'.join(super_users)}"
+    if unmatched == "allow":
         yield "#   allow.everyone.if.no.acl.found=true"
 
 
@@ -158,7 +185,8 @@ def _sayable(snapshot: Snapshot, file: str) -> tuple[list[Binding], bool]:
             complete = False
             options = " and ".join(f'"{option}"' for option in rule.acl.ours)
             place = f"{file}:{rule.place.line}:{rule.place.column}"
-            click.echo(f"{place}: left out: Kafka's ACLs cannot say {options}; take it out of the rule", err=True)
+            left_out = f"{place}: left out: Kafka's ACLs cannot say {options}; take it out of the rule"
+            click.echo(printable(left_out), err=True)
         else:
             found += bindings.bindings(rule.acl)
     return found, complete

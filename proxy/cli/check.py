@@ -5,6 +5,7 @@ import sys
 import click
 
 from proxy.config import examine
+from proxy.text.words import printable
 
 EPILOG = """\b
 A problem is a line: where it is, what it is, and what to do.
@@ -29,5 +30,6 @@ def command(files: tuple[str, ...]) -> None:
         if config is None:
             fine = False
         else:
-            click.echo(f"{file}: fine; {len(config.listeners)} listener(s), {len(config.clusters)} cluster(s)")
+            listeners, clusters = len(config.listeners), len(config.clusters)
+            click.echo(printable(f"{file}: fine; {listeners} listener(s), {clusters} cluster(s)"))
     sys.exit(0 if fine else 1)

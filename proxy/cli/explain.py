@@ -6,13 +6,14 @@ from typing import Any, TextIO, TypeVar
 
 import click
 
+from proxy.cli.ending import give_up
 from proxy.cli.questions import Answered, QuestionError, answered, questions
 from proxy.text.bounded import bounded_lines
 from proxy.text.places import Place
 from proxy.text.words import nearest, printable
 from rules import AccessQuestion, Client, Snapshot, examine
 from rules.explain import Explanation, explain
-from rules.hosts import java_text
+from rules.hosts import client_host
 from rules.values import MECHANISMS
 from rules.vocabulary import CLUSTER_NAME, Operation, ResourceType, Word, spoken
 
@@ -68,7 +69,7 @@ RESOURCES = {
 @click.option("--transactional-id", help="With this transactional id.")
 @click.option("--delegation-token", help="With the delegation token of this id.")
 @click.option("--user", metavar="TYPE:NAME", help="With the delegation tokens of this user.")
-@click.option("--cluster", is_flag=True, help="With the cluster itself.")
+@click.option("--cluster", is_flag=True, default=None, help="With the cluster itself.")
 @click.option("--any", "any_of", metavar="TYPE", help="With any of a type.")
 @click.option("--host", help="From this address.")
 @click.option("--client-id", help="With this client id.")
@@ -78,6 +79,8 @@ RESOURCES = {
 @click.option("--at", type=click.DateTime(), help="At this time, of this machine's clock; without it, now.")
 def command(rules: str, asked: TextIO | None, **said: Any) -> None:
     """Say what the file RULES answers to a question, why, and what would turn the answer."""
+    if asked is not None:
+        _must_be_alone(said)
     snapshot, problems = examine(rules)
     for problem in problems:
         click.echo(problem, err=True)
@@ -90,6 +93,13 @@ def command(rules: str, asked: TextIO | None, **said: Any) -> None:
     sys.exit(0 if explanation.decision.allowed else 1)
 
 
+def _must_be_alone(said: dict[str, Any]) -> None:
+    for option in click.get_current_context().command.params:
+        if said.get(option.name or "") is not None:
+            name = "/".join((option.opts[0], *option.secondary_opts))
+            raise click.UsageError(f"with --questions, each line says all of a question; leave {name} out")
+
+
 def _question(said: dict[str, Any]) -> AccessQuestion:
     for needed, example in (("principal", "User:alice"), ("operation", "Read")):
         if said[needed] is None:
@@ -99,11 +109,14 @@ def _question(said: dict[str, Any]) -> AccessQuestion:
     about: list[tuple[ResourceType, str | None]]
     about = [(kind, said[option]) for kind, option in RESOURCES.items() if said[option] is not None]
     about += [(ResourceType.CLUSTER, CLUSTER_NAME)] if said["cluster"] else []
-    about += [(_word(ResourceType, said["any_of"], "--any"), None)] if said["any_of"] else []
+    about += [(_word(ResourceType, said["any_of"], "--any"), None)] if said["any_of"] is not None else []
     if len(about) != 1:
         raise click.UsageError("say what it is about, one of: --topic, --group, --cluster, ..., --any")
     ((kind, name),) = about
-    host = said["host"] and java_text(said["host"])
+    try:
+        host = None if said["host"] is None else client_host(said["host"])
+    except ValueError as error:
+        raise click.UsageError(f"--host: {error}") from None
     client = Client(said["principal"], host, said["client_id"], said["listener"], said["mechanism"], said["tls"])
     try:
         at = said["at"].timestamp() if said["at"] else time.time()
@@ -141,8 +154,9 @@ def _at(file: str, place: Place | None) -> str:
 
 
 def _all(snapshot: Snapshot, file: str, asked: TextIO) -> int:
-    code = 0
+    code, empty = 0, True
     for question in questions(bounded_lines(asked), asked.name):
+        empty = False
         if isinstance(question, QuestionError):
             code = 1
             click.echo(Answered(False, None, str(question)).line)
@@ -153,5 +167,7 @@ def _all(snapshot: Snapshot, file: str, asked: TextIO) -> int:
         if question.expected not in (None, answer.allowed):
             code = 1
             fact = f"{'allowed' if answer.allowed else 'refused'} by {answer.rule or 'no rule'}"
-            click.echo(f"{question.label}: {fact}, which it should not be", err=True)
+            click.echo(printable(f"{question.label}: {fact}, which it should not be"), err=True)
+    if empty:
+        give_up(f"{asked.name}: there is no question in it; write one a line, as explain --help shows")
     return code

@@ -47,7 +47,7 @@ def command() -> None:
 @click.argument("faults")
 @with_admin
 def add(admin: AdminClient, faults: str) -> None:
-    """Add FAULTS: a YAML file, one fault as text, or - for standard input. All of them are added, or none."""
+    """Add FAULTS: a file, one fault as text, or - for standard input. All of them are added, or none."""
     try:
         sent = sent_faults(faults)
     except BadFileError as error:
@@ -68,7 +68,7 @@ def add(admin: AdminClient, faults: str) -> None:
 @as_json
 @with_admin
 def list_(admin: AdminClient, raw: bool) -> None:
-    """Print the faults that are in force, and how often each matched and fired."""
+    """Print the faults in force, and how often each one fired."""
     found = admin.faults()
     if raw:
         click.echo(printable_json(json.dumps(asdict(found))))
@@ -117,7 +117,7 @@ def release(admin: AdminClient, names: tuple[str, ...]) -> None:
 @click.option("--seed", type=int, help="What chance goes by from now on; without it, what the file says.")
 @with_admin
 def reset(admin: AdminClient, seed: int | None) -> None:
-    """Take all faults away but those of the file, and begin to count anew."""
+    """Take all faults away but those of the file, and count anew."""
     admin.reset(seed)
 
 

@@ -31,12 +31,12 @@ def must_be_journal(journal: Path) -> None:
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """An OSError ends the command with one line that names the file."""
+    """An OSError about a file ends the command with one line that names it."""
     try:
         yield
-    except BrokenPipeError:
-        raise  # the reader of the output closed its end: that is no error
     except OSError as error:
+        if error.filename is None:
+            raise  # it is about the output: its disk is full, or its reader closed its end
         give_up(f"{error.filename}: cannot be read ({error.strerror}); {way_out(error)}")
 
 

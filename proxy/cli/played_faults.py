@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NoReturn
 
 import click
@@ -71,6 +71,7 @@ def _settings(context: click.Context, option: click.Parameter, said: tuple[str, 
 def run(admin: AdminClient, scenario: str, seed: int | None, setting: dict[str, str], bootstrap: str | None) -> None:
     """Play SCENARIO: a file, or the name of one that is shipped."""
     from proxy.scenarios.own_gateway import OwnGatewayError, own_gateway
+    from proxy.scenarios.play import FaultsRemovedError
     from proxy.scenarios.reading import find, read_scenario
 
     try:
@@ -82,14 +83,24 @@ def run(admin: AdminClient, scenario: str, seed: int | None, setting: dict[str, 
         click.echo(problem, err=True)
     if read is None:
         sys.exit(NOT_PLAYED)
+    _interrupt_at((signal.SIGTERM, signal.SIGHUP))
     try:
         if bootstrap is None:
             sys.exit(_play(admin, read, seed))
         with own_gateway(bootstrap) as gateway:
             click.echo(f"clients may connect to {gateway.bootstrap}")
             sys.exit(_play(gateway.admin, read, seed))
-    except (AdminError, OwnGatewayError) as error:
+    except (AdminError, OwnGatewayError, FaultsRemovedError) as error:
         _not_played(str(error))
+    except KeyboardInterrupt:
+        _not_played("interrupted; it did not begin")
+
+
+def _interrupt_at(signals: Iterable[signal.Signals]) -> None:
+    """Have these signals do the same as Ctrl-C, so that faults are removed then, too."""
+    for number in signals:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP
+            signal.signal(number, signal.default_int_handler)
 
 
 def _play(admin: AdminClient, scenario: object, seed: int | None) -> int:
@@ -98,14 +109,15 @@ def _play(admin: AdminClient, scenario: object, seed: int | None) -> int:
     from proxy.scenarios.play import Progress, ScenarioPlay
 
     assert isinstance(scenario, ScenarioFile)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that faults are removed then, too
     screen = _Screen()
     play = ScenarioPlay(scenario, admin, Progress(screen.said, screen.ticked))
     try:
         play.play(seed)
     except KeyboardInterrupt:
         screen.over()
-        _not_played("interrupted; its faults are gone")
+        gone = "its faults are gone"
+        left = "some of its faults may be left; doorkeeper faults reset removes them"
+        _not_played(f"interrupted; {gone if play.is_clean else left}")
     screen.over()
     for line in play.unmet:
         click.echo(f"not as expected: {printable(line)}", err=True)
@@ -120,7 +132,7 @@ def _not_played(reason: str) -> NoReturn:
 
 @click.command("scenarios")
 def scenarios() -> None:
-    """Print the scenarios that are shipped: their names, what happens, and their parameters."""
+    """Print the shipped scenarios and their parameters."""
     from proxy.scenarios.reading import read_scenario, shipped
 
     for name, file in shipped().items():

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from proxy.text.strict_json import strict_json
 from proxy.text.words import nearest, printable, printable_json, shown
 from rules import AccessQuestion, Client, Operation, ResourceType, Snapshot
-from rules.hosts import java_text
+from rules.hosts import client_host
 from rules.vocabulary import Word, spoken
 
 NEEDED = ("principal", "operation", "resource_type")
@@ -49,7 +49,7 @@ def questions(lines: Iterable[str], name: str) -> Iterator[QuestionLine | Questi
         try:
             yield _asked(line, f"{name}:{number}")
         except QuestionError as error:
-            yield QuestionError(f"{name}:{number}: {printable(str(error))}")
+            yield QuestionError(printable(f"{name}:{number}: {error}"))
 
 
 def answered(question: AccessQuestion, snapshot: Snapshot, file: str) -> Answered:
@@ -67,10 +67,9 @@ def _asked(line: str, label: str) -> QuestionLine:
     if not isinstance(value, dict):
         raise QuestionError('a question is {"principal": ..., "operation": ..., "resource_type": ..., "name": ...}')
     _check(value)
-    host = value.get("host")
     client = Client(
         value["principal"],
-        java_text(host) if host is not None else None,
+        _host(value.get("host")),
         value.get("client_id"),
         value.get("listener"),
         value.get("mechanism"),
@@ -81,6 +80,13 @@ def _asked(line: str, label: str) -> QuestionLine:
     return QuestionLine(
         label, AccessQuestion(client, operation, kind, value.get("name"), value.get("at")), value.get("allowed")
     )
+
+
+def _host(text: str | None) -> str | None:
+    try:
+        return None if text is None else client_host(text)
+    except ValueError as error:
+        raise QuestionError(f'"host": {error}') from None
 
 
 def _check(value: dict[str, Any]) -> None:

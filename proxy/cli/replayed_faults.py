@@ -6,9 +6,11 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,10 +20,14 @@ from plugins.faults.replay import (
     BadReplayError,
     ReplayedFiring,
     read_firings,
+    replayed_matches,
     write_firings,
 )
 from proxy.cli.ending import give_up
 from proxy.text.words import printable
+
+if TYPE_CHECKING:
+    from plugins.faults.model import FaultsFile
 
 TWICE = 2  # runs: a failure by another cause would mislead the search, so each failure must repeat
 REPLAY_EPILOG = f"""\b
@@ -44,7 +50,7 @@ Exit code: 0 if the least is found; 1 if the command does not fail, or not by fa
 @click.argument("ledger", type=click.Path(path_type=Path))
 @click.option("--rules", type=click.Path(path_type=Path), required=True, help="The file of faults of that run.")
 def replay(ledger: Path, rules: Path) -> None:
-    """Print a file of faults that fire at exactly the matches at which they fired by LEDGER."""
+    """Print faults that fire just where LEDGER says they did."""
     import yaml
 
     from plugins.faults.model import FORM
@@ -62,15 +68,28 @@ def replay(ledger: Path, rules: Path) -> None:
     unknown = {fault for fault, _ in firings} - file.named.keys()
     if unknown:
         give_up(f'{ledger}: {rules} has no fault "{min(unknown)}"; give the file of the run that was recorded')
+    _must_be_whole(ledger, file, {fault for fault, _ in firings})
+    awaited = {fault.when.while_rule for fault in file.faults}
     faults = []
     for name, said in zip(file.named, examined.reading.value.get("faults") or (), strict=True):
-        matches = sorted({match for fault, match in firings if fault == name})
+        matches = replayed_matches(
+            file.named[name].when, (match for fault, match in firings if fault == name), is_awaited=name in awaited
+        )
         if matches:
             faults.append(_plain({**said, "name": name, "when": _only_at(said.get("when") or {}, matches)}))
     click.echo(yaml.safe_dump({"seed": file.seed, "faults": faults}, sort_keys=False), nl=False)
 
 
-def _only_at(when: dict[str, object], matches: list[int]) -> dict[str, object]:
+def _must_be_whole(ledger: Path, file: FaultsFile, fired: Collection[str]) -> None:
+    """End the command if a fault fired, and the other one on which it depends did not."""
+    for name in file.names:
+        missing = set(file.named[name].when.others.values()) - set(fired)
+        if name in fired and missing:
+            other = min(missing)
+            give_up(f'{ledger}: "{name}" fired, and "{other}" did not, for which it waits; give the whole ledger')
+
+
+def _only_at(when: dict[str, object], matches: Sequence[int]) -> dict[str, object]:
     """The fault's `when`, with its recorded matches in place of its own choice of matches."""
     windows = {name: value for name, value in when.items() if name in ("from", "for", "after_rule", "while_rule")}
     return {**windows, "nth": matches}
@@ -93,9 +112,10 @@ def _plain(value: object) -> object:
 )
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def shrink(out: Path, command: tuple[str, ...]) -> None:
-    """Run COMMAND, which must fail, and find the few firings of faults that are enough for it to fail."""
+    """Find the few firings with which COMMAND still fails. COMMAND is run again and again."""
     from proxy.scenarios.shrink import shrink as shrunk
 
+    _must_be_writable(out)  # all the runs would be for nothing
     with TemporaryDirectory(prefix="doorkeeper-") as folder:
         recorded, tried = Path(folder, "recorded"), Path(folder, "tried")
         if not _fails(command, RECORD, recorded):
@@ -118,11 +138,25 @@ def shrink(out: Path, command: tuple[str, ...]) -> None:
         if fails(()):
             give_up("the command fails without any fault, too")
         left = shrunk(firings, fails)
-    write_firings(out, left)
     click.echo(f"it fails with these {len(left)} of {len(firings)} firings:")
     for firing in left:
         click.echo(f"  {printable(str(firing))}")
+    with _writing(out):
+        write_firings(out, left)
     click.echo(f"{REPLAY}={shlex.quote(str(out))} {shlex.join(command)}")
+
+
+def _must_be_writable(out: Path) -> None:
+    with _writing(out), out.open("ab") if out.exists() else TemporaryFile(dir=out.parent):
+        pass
+
+
+@contextmanager
+def _writing(out: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        give_up(f"{out}: cannot be written ({error.strerror}); name another file with --out")
 
 
 def _fails(command: Sequence[str], variable: str, file: Path) -> bool:

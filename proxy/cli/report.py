@@ -119,7 +119,8 @@ def command(journal: str, out: Path, only: tuple[AuditReport, ...], **said: Any)
         give_up(MISSING)
     try:
         with _progress() as tell:
-            page = run(ReportJob(journal, out, only or REPORTS, inputs, master, said["work"], key, access), tell)
+            reports = tuple(dict.fromkeys(only)) or REPORTS
+            page = run(ReportJob(journal, out, reports, inputs, master, said["work"], key, access), tell)
     except ReportError as error:
         give_up(str(error))
     except KeyboardInterrupt:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from proxy.cli import OneLineCommand
 from proxy.net.allocator import tune_malloc, use_malloc
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ option.
 """
 
 
-@click.command("run", epilog=EPILOG)
+@click.command("run", cls=OneLineCommand, epilog=EPILOG)
 @click.argument("file", type=click.Path())
 @click.option(
     "--log",

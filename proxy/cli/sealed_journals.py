@@ -37,7 +37,7 @@ Exit code: 0 if all is as it was written (gaps that the journal accounts for are
     "--key", type=click.Path(path_type=Path), help="The key that signed it: a PEM file, the public key is enough."
 )
 def verify_journal(journal: Path, key: Path | None) -> None:
-    """Say whether JOURNAL is as it was written, and if not: which segment, which events, and what was done."""
+    """Say whether JOURNAL is as it was written. If not: which segment, which events, and what was done."""
     must_be_journal(journal)
     with reading():
         try:
@@ -79,6 +79,8 @@ def prune_journal(journal: Path, before: datetime, key: Path | None) -> None:
     except BadSealError as error:
         give_up(f"a seal cannot be trusted: {error}; see what `doorkeeper audit verify` says")
     except OSError as error:
+        if error.filename is None:
+            raise
         give_up(f"{error.filename}: cannot be deleted ({error.strerror}); {way_out(error)}")
     freed = sum(size for _, size in pruned)
     click.echo(f"{len(pruned)} segments deleted, {freed:,} bytes; their seals stay")

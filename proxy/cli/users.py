@@ -3,20 +3,26 @@
 Rules:
 * A password is prompted for, or read from standard input where that is no terminal. It is never an argument, since
   every user of the machine can read arguments.
+* FILE is locked from reading to writing it, so that no other change is lost. Nobody types while it is locked.
 * Names go to standard output. Error messages go to standard error.
 """
 
 import os
 import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 
 import click
 
 from proxy.auth.users import Users, load, save
-from proxy.auth.verifiers import verifiers
+from proxy.auth.verifiers import Verifier, verifiers
 from proxy.cli.ending import give_up
 from proxy.core.sasl.name import LONGEST
 from proxy.core.sasl.scram import ITERATIONS, MOST_ITERATIONS
+from proxy.text.locked import LockedError, locked
 from proxy.text.problems import BadFileError
+from proxy.text.words import printable
 
 EPILOG = """\b
 Examples:
@@ -52,14 +58,16 @@ def add(file: str, name: str, iterations: int) -> None:
     """Add the user NAME to FILE, or give them a new password. A missing FILE is made."""
     if not name.isprintable() or not name.strip() or len(name) > LONGEST_NAME or name == "<<":
         raise click.UsageError(f"{name!r} is no name for a user; give 1 to {LONGEST_NAME} printable characters")
-    users = dict(_load(file) if os.path.exists(file) else {})
-    new = name not in users
+    if os.path.exists(file):
+        _load(file)  # a file that is bad is told before somebody types
     try:
-        users[name] = verifiers(_password(name), iterations)
+        verified_by = verifiers(_password(name), iterations)
     except ValueError as error:
         give_up(f"no client could send this password ({error}); choose another")
-    _save(file, users)
-    click.echo(f"{file}: {name} {'added' if new else 'has a new password'}")
+    with _changing(file, create=True) as users:
+        new = name not in users
+        users[name] = verified_by
+    click.echo(printable(f"{file}: {name} {'added' if new else 'has a new password'}"))
 
 
 @command.command("rm")
@@ -67,12 +75,11 @@ def add(file: str, name: str, iterations: int) -> None:
 @click.argument("name")
 def remove(file: str, name: str) -> None:
     """Remove the user NAME from FILE."""
-    users = dict(_load(file))
-    if name not in users:
-        give_up(f"{file}: there is no user {name!r}; doorkeeper users list {file} shows all of them")
-    del users[name]
-    _save(file, users)
-    click.echo(f"{file}: {name} removed")
+    with _changing(file) as users:
+        if name not in users:
+            give_up(f"{file}: there is no user {name!r}; doorkeeper users list {file} shows all of them")
+        del users[name]
+    click.echo(printable(f"{file}: {name} removed"))
 
 
 @command.command("list")
@@ -100,8 +107,17 @@ def _load(file: str) -> Users:
         give_up(str(error))
 
 
-def _save(file: str, users: Users) -> None:
+@contextmanager
+def _changing(file: str, *, create: bool = False) -> Iterator[dict[str, Mapping[str, Verifier]]]:
+    """The users of a file, to change. They are saved at the end. `create`: there may be no such file yet."""
+    folder = Path(os.path.realpath(file)).parent  # it is there before the file is, and stays the same
     try:
-        save(file, users)
+        with locked(folder):
+            users = {} if create and not os.path.exists(file) else dict(_load(file))
+            yield users
+            save(file, users)
+    except LockedError as error:
+        give_up(str(error))
     except OSError as error:
-        give_up(f"{file}: cannot be written ({error.strerror}); check the folder's permissions")
+        way_out = "check the path" if isinstance(error, FileNotFoundError) else "check the folder's permissions"
+        give_up(f"{file}: cannot be written ({error.strerror}); {way_out}")

@@ -112,7 +112,8 @@ def _key(data: bytes, path: str, option: str, password: str | None) -> PrivateKe
             'name the file with the key as "key"' if option == "certificate" else "give the certificate's key, PEM"
         )
         raise UnusableError(option, f'no private key is in "{path}"', way_out)
-    encrypted = b"ENCRYPTED" in data
+    block = data[data.rfind(PEM, 0, start) : data.find(b"-----END ", start)]
+    encrypted = b"ENCRYPTED" in block  # not in a comment of the file
     if encrypted and password is None:
         raise UnusableError(option, f'the key in "{path}" is encrypted', 'give its password as "key_password"')
     try:
@@ -142,12 +143,16 @@ def _from_store(pair: Pair, path: str) -> CertifiedKey:
 
 
 def _store(data: bytes, path: str, option: str, password: str | None) -> pkcs12.PKCS12KeyAndCertificates:
+    closed = UnusableError(
+        f"{option}_password", f'"{option}_password" does not open "{path}"', "give the password of the store"
+    )
+    if password is not None and "\0" in password:  # for cryptography this is a panic, which nothing contains
+        raise closed
     try:
         return pkcs12.load_pkcs12(data, password.encode() if password is not None else None)
     except ValueError as error:
         if "password" in str(error).lower():
-            fact = f'"{option}_password" does not open "{path}"'
-            raise UnusableError(f"{option}_password", fact, "give the password of the store") from None
+            raise closed from None
         raise UnusableError(option, f'"{path}" is no PKCS#12 store', "give a PKCS#12 store or a PEM file") from None
     except x509.InvalidVersion:
         raise UnusableError(option, f'a certificate in "{path}" is damaged', "write the file anew") from None

@@ -33,7 +33,7 @@ def changes(before: Config, after: Config) -> list[str]:
     """The paths of what differs. They come without values, since some values are secret."""
     one, other = _plugins(before), _plugins(after)
     found = [*_in_section("", before, after), *_in_mapping("plugins.", one, other)]
-    if not found and list(one) != list(other):
+    if [name for name in one if name in other] != [name for name in other if name in one]:
         found.append("the order of plugins")
     return found
 

@@ -2,19 +2,22 @@
 
 Rules:
 * A port belongs to one listener: its bootstrap port, then one for each broker id. The number of ids is known only once
-  the brokers are, so a listener with room for fewer than ROOM ids below the next port is a warning, not an error.
+  the brokers are, so a listener with room for fewer than ROOM ids below the next port is a warning, not an error. A
+  listener with `tls.hosts` has its bootstrap port alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from ipaddress import ip_address
 
 from proxy.config.model import ClusterOptions, Config, ListenerOptions
-from proxy.config.values import WILDCARDS, HostPort
+from proxy.config.values import HostPort
 from proxy.core.addresses import LAST_PORT, is_loopback
 from proxy.text.places import KeyPath
 from proxy.text.problems import Finding
 from proxy.text.words import nearest
 
 ROOM = 10
+EVERYWHERE = "*"  # in place of a host: every address of the machine
 
 
 def findings(config: Config) -> Iterator[Finding]:
@@ -49,31 +52,40 @@ def _listeners(config: Config) -> Iterator[Finding]:
         if listener.bind.is_wildcard and listener.advertise is None:
             way_out = 'add "advertise:" with the name by which they reach this machine'
             yield Finding((*path, "bind"), f"clients cannot connect to {listener.bind.host}; {way_out}")
-        if listener.bind.port == LAST_PORT:
+        if listener.bind.port == LAST_PORT and not _has_one_port(listener):
             yield Finding((*path, "bind"), f"no port is left for brokers after {LAST_PORT}; choose a lower one")
 
 
 def _ports(config: Config) -> Iterator[Finding]:
-    bound = {f'listener "{name}"': (("listeners", name, "bind"), it.bind) for name, it in config.listeners.items()}
-    below: dict[str, tuple[str, HostPort]] = {}  # by host: the listener with the highest port so far; "": of all hosts
-    for name, (path, two) in sorted(bound.items(), key=lambda item: item[1][1].port):
-        hosts = below.keys() & ({""} if two.is_wildcard else {two.host, *WILDCARDS})
-        lower, one = max((below[host] for host in hosts), key=lambda it: (it[1].port, it[0]), default=("", None))
-        if one is not None and one.port == two.port:
-            yield Finding(path, f"{lower} has port {one.port} already; choose another, more than {ROOM} away")
-        elif one is not None and two.port - one.port <= ROOM:
-            yield _little_room(path, lower, two.port - one.port - 1)
-        below[two.host] = below[""] = (name, two)
+    below: dict[str, tuple[int, str]] = {}  # by host: the highest port so far and its listener; "": of all hosts
+    brokers: dict[str, tuple[int, str]] = {}  # the same of listeners that have a port for each broker
+    for name, listener in sorted(config.listeners.items(), key=lambda item: item[1].bind.port):
+        path, port, host = ("listeners", name, "bind"), listener.bind.port, _host(listener.bind)
+        hosts = {""} if host == EVERYWHERE else {host, EVERYWHERE}
+        taken, holder = _highest(below, hosts)
+        needed, lower = _highest(brokers, hosts)
+        if taken == port:
+            yield Finding(path, f"{holder} has port {port} already; choose another, more than {ROOM} away")
+        elif port - needed <= ROOM:
+            yield _little_room(path, lower, port - needed - 1)
+        below[host] = below[""] = port, f'listener "{name}"'
+        if not _has_one_port(listener):
+            brokers[host] = brokers[""] = below[host]
     if config.admin is None:
         return
-    for name, (_, address) in bound.items():
-        above = config.admin.bind.port - address.port
-        if not _same_host(address, config.admin.bind):
+    for name, listener in config.listeners.items():
+        above = config.admin.bind.port - listener.bind.port
+        if not _same_host(listener.bind, config.admin.bind):
             continue
         if above == 0:
-            yield Finding(("admin", "bind"), f"{name} has port {address.port} already; choose another")
-        elif 0 < above <= ROOM:
-            yield _little_room(("admin", "bind"), name, above - 1)
+            yield Finding(("admin", "bind"), f'listener "{name}" has port {listener.bind.port} already; choose another')
+        elif 0 < above <= ROOM and not _has_one_port(listener):
+            yield _little_room(("admin", "bind"), f'listener "{name}"', above - 1)
+
+
+def _highest(ports: dict[str, tuple[int, str]], hosts: Iterable[str]) -> tuple[int, str]:
+    """The highest of these ports on these hosts, and its listener; a port far below all if there is none."""
+    return max((ports[host] for host in hosts if host in ports), default=(-ROOM, ""))
 
 
 def _little_room(path: KeyPath, lower: str, ids: int) -> Finding:
@@ -107,5 +119,20 @@ def _admin(config: Config) -> Iterator[Finding]:
         yield Finding(("admin", "bind"), f'{fact}; add "token: ${{DOORKEEPER_TOKEN}}", or bind 127.0.0.1', warning=True)
 
 
+def _has_one_port(listener: ListenerOptions) -> bool:
+    """Do all brokers share the port of `bind`, told apart by their host names?"""
+    return listener.tls is not None and listener.tls.hosts is not None
+
+
 def _same_host(one: HostPort, two: HostPort) -> bool:
-    return one.host == two.host or one.is_wildcard or two.is_wildcard
+    return _host(one) == _host(two) or one.is_wildcard or two.is_wildcard
+
+
+def _host(address: HostPort) -> str:
+    """The host in one notation, of those that an address has."""
+    if address.is_wildcard:
+        return EVERYWHERE
+    try:
+        return str(ip_address(address.host))
+    except ValueError:
+        return address.host.lower()

@@ -81,11 +81,16 @@ def known() -> Mapping[str, str]:
 def plugin_class(name: str) -> type[Plugin]:
     """The class behind a name.
 
-    Raises KeyError for an unknown name, ImportError or AttributeError for a broken one, TypeError for no Plugin.
+    Raises KeyError for an unknown name, ImportError for a broken one, TypeError for no Plugin.
     """
     place = known()[name]
     module, _, attribute = place.partition(":")
-    found: object = getattr(importlib.import_module(module), attribute)
+    try:
+        found: object = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise ImportError(str(error)) from error
+    except Exception as error:  # a package of somebody else's may raise anything while it is imported
+        raise ImportError(f"{type(error).__name__}: {error}") from error
     from proxy.core.plugin import Plugin  # the import takes 0.1 s, which a file without plugins does not need
 
     if not (isinstance(found, type) and issubclass(found, Plugin)):
@@ -105,7 +110,7 @@ def _entry(value: object, info: ValidationInfo) -> PluginUse:
         plugin = plugin_class(name)
     except KeyError:
         raise unknown_plugin(name) from None
-    except (ImportError, AttributeError) as error:
+    except ImportError as error:
         raise wrong(f'plugin "{name}" cannot be loaded: {error}', "install what it needs") from None
     except TypeError as error:
         raise wrong(f'"{name}" is no plugin: {error}', "install a version that is one, or leave it out") from None

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Annotated, Literal, TypeGuard
 from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, Field, SecretStr, ValidationInfo, WithJsonSchema
+from pydantic import BeforeValidator, Field, SecretStr, StrictBool, ValidationInfo, WithJsonSchema
 
 from proxy.core.addresses import is_ipv6, is_name
 from proxy.text.file import Section
 from proxy.text.paths import FilePath, beside
-from proxy.text.quantities import Seconds
+from proxy.text.quantities import Seconds, at_least
 from proxy.text.words import nearest, shown, wrong
 
 OFFERED = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
@@ -59,7 +59,7 @@ def _words(value: object) -> object:
 
 
 KeysPlace = Annotated[str, BeforeValidator(_keys), WithJsonSchema({"type": "string"})]
-Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
+Words = Annotated[tuple[str, ...], BeforeValidator(_words, json_schema_input_type=str | tuple[str, ...])]
 
 
 class Elsewhere(Section):
@@ -94,8 +94,10 @@ class Oauthbearer(Elsewhere):
         default=(), description="What a token must allow (`scope`), all of these.", examples=["[kafka]"]
     )
     skew: Seconds = Field(default=30.0, description="How far clocks may differ. Kafka's own: 30s.", examples=["30s"])
-    principal_claim: str = Field(default="sub", description="What of a token is the principal.", examples=["sub"])
-    unsecured: bool = Field(
+    principal_claim: str = Field(
+        default="sub", min_length=1, description="What of a token is the principal.", examples=["sub"]
+    )
+    unsecured: StrictBool = Field(
         default=False,
         description="Tokens without a signature count: anybody can be anybody. For tests only.",
         examples=["true"],
@@ -120,7 +122,7 @@ class ListenerSasl(Section):
         description="Whose tokens count, for OAUTHBEARER.",
         examples=["{jwks: https://login.example.com/keys, audience: kafka}"],
     )
-    session: Seconds | None = Field(
+    session: Annotated[Seconds, at_least("1ms")] | None = Field(
         default=None,
         description="The time after which clients must authenticate again, Kafka's `connections.max.reauth.ms`;"
         " without it, a session has no end.",

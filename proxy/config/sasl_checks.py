@@ -78,6 +78,8 @@ def _tokens(path: KeyPath, sasl: ListenerSasl) -> Iterator[Finding]:
 
 def _elsewhere(path: KeyPath, section: Elsewhere, url: str) -> Iterator[Finding]:
     if section.ca is None:
+        if section.ca_password:
+            yield Finding((*path, "ca_password"), 'there is no "ca"; name it, or leave the password out')
         return
     if not url.startswith("https://"):
         yield Finding((*path, "ca"), 'nothing is fetched from an "https://" URL here; leave it out')
@@ -94,6 +96,10 @@ def _cluster(path: KeyPath, sasl: ClusterSasl) -> Iterator[Finding]:
     for one, other in (("username", "password"), ("password", "username")):
         if getattr(sasl, one) is not None and getattr(sasl, other) is None:
             yield Finding((*path, one), f'"{one}" needs "{other}"; write both')
+    for principal in sasl.identities or ():
+        if not principal.startswith("User:"):
+            fact = f'no client has the principal "{principal}"'
+            yield Finding((*path, "identities", principal), f'{fact}; write "User:{principal}"')
     if sasl.mechanism == "OAUTHBEARER":
         if sasl.oauthbearer is None:
             yield Finding(path, 'OAUTHBEARER needs "oauthbearer"; write where its tokens come from')

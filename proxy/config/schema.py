@@ -19,8 +19,9 @@ def schema() -> dict[str, Any]:
     """The schema as plain Python values."""
     whole = {"$schema": "https://json-schema.org/draft/2020-12/schema", **Config.model_json_schema()}
     if BUILT_IN:
-        entries = [_entry(name, whole["$defs"]) for name in sorted(BUILT_IN)]
-        whole["properties"]["plugins"]["items"] = {"anyOf": [*entries, {"enum": sorted(BUILT_IN)}]}
+        entries = {name: _entry(name, whole["$defs"]) for name in sorted(BUILT_IN)}
+        bare = [name for name, entry in entries.items() if "null" in entry["properties"][name]["type"]]
+        whole["properties"]["plugins"]["items"] = {"anyOf": [*entries.values(), {"enum": bare}]}
     for name in ("plugins", "limits"):  # these sections may be left empty: "plugins:" and nothing after it
         option = whole["properties"][name]
         about = {key: option.pop(key) for key in ("description", "default")}
@@ -32,6 +33,8 @@ def schema() -> dict[str, Any]:
 def _entry(name: str, definitions: dict[str, Any]) -> dict[str, Any]:
     options = plugin_class(name).Options.model_json_schema()
     definitions |= options.pop("$defs", {})
+    if not options.get("required"):
+        options["type"] = ["object", "null"]  # "- faults:" and nothing after it
     return {"type": "object", "properties": {name: options}, "required": [name], "additionalProperties": False}
 
 

@@ -4,9 +4,10 @@ The formats are Kafka's: PEM, and PKCS#12 stores. `certificates` reads the files
 checked, and again whenever one of them changes.
 """
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, StrictBool, WithJsonSchema
 
 from proxy.auth.mapping import DEFAULT, EXAMPLE, BadRuleError, Mapping
 from proxy.config.values import HostName, host
@@ -39,6 +40,13 @@ def _hosts(value: object) -> str:
         )
     host(value.replace(ID, str(LAST_NODE_ID)))  # with the longest id there is
     return value.lower()
+
+
+def broker_named(hosts: str, name: str) -> int | None:
+    """The id of the broker whose host name by this pattern this is. `broker-01` does not name broker 1."""
+    before, _, after = map(re.escape, hosts.partition(ID))
+    match = re.fullmatch(f"{before}(0|[1-9][0-9]{{0,9}}){after}", name)
+    return int(match[1]) if match and int(match[1]) <= LAST_NODE_ID else None
 
 
 def _optional_section(value: Any) -> Any:
@@ -137,7 +145,7 @@ class ClusterTls(Trusting):
         " without it, those of this machine.",
         examples=["tls/ca.pem"],
     )
-    verify_host: bool = Field(
+    verify_host: StrictBool = Field(
         default=True,
         description="Whether a broker's certificate must be valid for the host name by which it was dialled.",
         examples=["true"],
@@ -149,7 +157,9 @@ class ClusterTls(Trusting):
     )
 
 
-OptionalClusterTls = Annotated[ClusterTls | None, BeforeValidator(_optional_section)]
+OptionalClusterTls = Annotated[
+    ClusterTls | None, BeforeValidator(_optional_section, json_schema_input_type=ClusterTls | bool | None)
+]
 
 
 class UnusableError(ValueError):

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from proxy.config.certificates import exposed, identity, trusted
 from proxy.config.certified import CertifiedKey
 from proxy.config.model import Config
-from proxy.config.tls import ID, ListenerTls, Pair, Trusting, UnusableError
+from proxy.config.tls import ID, ListenerTls, Pair, Trusting, UnusableError, broker_named
 from proxy.text.places import KeyPath
 from proxy.text.problems import Finding
 
@@ -58,6 +58,9 @@ def _listener(path: KeyPath, tls: ListenerTls, advertise: str | None) -> Iterato
         if advertise is None:
             way_out = 'add "advertise:" to the listener'
             yield Finding((*path, "hosts"), f"with host names, clients need one to begin at; {way_out}")
+        elif (broker_id := broker_named(tls.hosts, advertise.lower())) is not None:
+            fact = f'clients that begin at "{advertise}" ask for broker {broker_id} by this pattern'
+            yield Finding((*path, "hosts"), f'{fact}; write another name as "advertise:"')
         if len(shown) == 1 + len(tls.certificates):
             yield from _coverage((*path, "hosts"), tls.hosts, advertise, shown)
 
@@ -70,6 +73,8 @@ def _coverage(path: KeyPath, hosts: str, advertise: str | None, shown: list[Cert
 
 
 def _trusting(path: KeyPath, tls: Trusting) -> Iterator[Finding]:
+    if tls.ca_password and tls.ca is None:
+        yield Finding((*path, "ca_password"), 'there is no "ca"; name it, or leave the password out')
     try:
         trusted(tls)
     except UnusableError as error:

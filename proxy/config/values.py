@@ -1,5 +1,6 @@
 """Addresses as a person writes them: "kafka-1:9092", "[::1]:9092"."""
 
+from socket import AF_INET6, inet_aton, inet_pton
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, GetCoreSchemaHandler, WithJsonSchema
@@ -10,7 +11,14 @@ from proxy.core.topology import Endpoint
 from proxy.text.quantities import FROM_ENVIRONMENT
 from proxy.text.words import shown, wrong
 
-WILDCARDS = frozenset({"0.0.0.0", "::"})
+
+def is_wildcard(host: str) -> bool:
+    """Is this every address of the machine? It has many notations: "0.0.0.0", "0", "::", "::0"."""
+    try:
+        packed = inet_pton(AF_INET6, host.partition("%")[0]) if ":" in host else inet_aton(host)
+    except OSError:
+        return False
+    return not any(packed)
 
 
 class HostPort(Endpoint):
@@ -21,7 +29,7 @@ class HostPort(Endpoint):
     @property
     def is_wildcard(self) -> bool:
         """Whether this is every address of the machine: a server can listen there, but no client can connect to it."""
-        return self.host in WILDCARDS
+        return is_wildcard(self.host)
 
     @classmethod
     def parse(cls, value: object) -> "HostPort":
@@ -60,7 +68,7 @@ def host(value: object) -> str:
     """A host name or an IP address, without a port."""
     if not isinstance(value, str) or not (is_name(value) or is_ipv6(value)):
         raise wrong(f"{shown(value)} is not a host", "write a name or an IP address, without a port")
-    if value in WILDCARDS:
+    if is_wildcard(value):
         raise wrong(f'nobody can connect to "{value}"', "write the name by which clients reach this machine")
     return value
 

@@ -119,6 +119,7 @@ class Context:
     `sample`: this is the context of an earlier request, and stands for all requests like it; no handler ever sees it.
     `still` of a sample: a request like it passed before it was whole, and its last byte is here; may it pass?
     `unneeded` of a sample: the answer to such a request begins; may it pass? Otherwise handlers say what they need.
+    `minds_errors` of a sample: it may not pass if it has an error of its own.
     """
 
     connection: Connection
@@ -136,6 +137,7 @@ class Context:
     sample: bool = field(default=False, init=False)
     still: Callable[[], bool] | None = field(default=None, init=False)
     unneeded: Callable[[], bool] | None = field(default=None, init=False)
+    minds_errors: bool = field(default=False, init=False)
     is_large: bool = field(default=False, init=False)  # a large message was read for it: handlers go over it in slices
 
     @property
@@ -173,7 +175,7 @@ class Context:
         if self.still is not None:
             other.still = self.still
         if self.unneeded is not None:
-            other.unneeded = self.unneeded
+            other.unneeded, other.minds_errors = self.unneeded, self.minds_errors
         return other
 
     @property

@@ -37,7 +37,10 @@ class ConnectionCounting(Protocol):
         """
 
     def answer(self, exchange: Any, data: memoryview, begin: int, end: int, answered: float, left: float) -> bool:
-        """Count a request with its answer, from `begin` to `end`. False: nothing was counted, the answer is read."""
+        """Count a request with its answer, from `begin` to `end`. False: nothing was counted, the answer is read.
+
+        An answer with an error must not be counted: handlers that let it pass unread may want to see that (`on_error`).
+        """
 
 
 class RequestCounting(Protocol):

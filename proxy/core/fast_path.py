@@ -12,6 +12,7 @@ Rules:
 * Of a request that was read, the fast path may say how others begin that pass too (`Beginning`): those of the same API
   and version with the same first bytes, except for the correlation id. It is not even asked about these: they pass in
   0.3 us. If some bytes differ each time, the fast path looks only at the rest of the frame (`Beginning.rest`).
+  If more bytes are the same, it need not even do that (`Certain`).
   Observers are shown the topics of such requests; if they want more, requests are not recognized so.
 * What a fast path keeps of a connection is in `connection.samples`. It is forgotten when other filters come into force,
   and with the beginnings.
@@ -19,29 +20,45 @@ Rules:
   changes neither. A response that no handler needs passes unread. But its own error code is looked at where a handler
   has `on_error`. If the handler is `unneeded_after` a fast path, it is not even asked about the answers to requests
   which that fast path let pass. If it is `unneeded_while` a sample of it says so, the sample is asked first
-  (`Context.unneeded`), which takes less time.
+  (`Context.unneeded`), which takes less time. The error code is looked at then if the sample `minds_errors`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from proxy.core.context import Connection, Context
 
 
+class Certain(NamedTuple):
+    """Requests that pass while `holds`, because they have the same bytes up to `end`, except in `varying`.
+
+    `exact`: they end there. They name the same topics as the request that was learned.
+    """
+
+    end: int
+    holds: Callable[[], bool]
+    varying: Sequence[tuple[int, int]] = ()
+    exact: bool = False
+
+
 class Beginning(NamedTuple):
     """How passing requests of a connection begin: with the same bytes up to `end`.
 
     It holds until the client authenticates again or changes its client id, a plugin is given another state, or a file
-    that a plugin watches changes. `rest` is asked about the frame from `end` on, which may not be whole yet (None:
-    anything may follow). `sample`: the one that they are like; None: one of the request that was learned.
+    that a plugin watches changes. `rest` is asked about the frame from `end` on (None: anything may follow). The frame
+    may not be whole yet; `whole`: it is only asked about one that is. `sample`: the one that they are like; None: one
+    of the request that was learned. `certain`: which of them pass without asking `rest`; None: this cannot be said of
+    any.
     """
 
     end: int
     rest: Callable[[memoryview], bool] | None = None
     sample: Context | None = None
+    certain: Certain | None = None
+    whole: bool = False
 
 
 class FastPath(Protocol):

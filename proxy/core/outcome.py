@@ -1,7 +1,7 @@
 """Outcome: what became of one request of a client, told once to the observers of its API.
 
     came        the request's head was read from the client
-    sent        the last of it went to the broker
+    sent        it went to the broker; one that passes unread goes as it comes, so this is when it began to go
     answered    the broker's answer began, or the proxy made one
     left        the last of the answer went to the client
 
@@ -46,6 +46,8 @@ class By(Enum):
 
 class Outcome(NamedTuple):
     """What became of a request. Times are in seconds of the link's clock; None: it never happened.
+
+    A request whose last byte was withheld, because the rules had changed by then, was `sent` but for that byte.
 
     `why` says which handler answered or ended it, or what else kept it from its answer; None if a broker answered.
     Sizes are in bytes of whole frames. `decisions` are those of all handlers that decided something about the request

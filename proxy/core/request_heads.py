@@ -7,30 +7,57 @@ Rules:
 * A request with another client id than those in flight waits for their answers (`is_of_another`), as it would at a
   broker: what a connection says of its client is true of all its requests.
 * How passing requests begin is remembered for a few APIs, for each only the last beginning, and only if nobody observes
-  them. It is forgotten when another configuration, state or file is in force, or when the client authenticates again or
-  changes its client id.
+  them. Those that are certain to pass (`Certain`) are looked for first. All is forgotten when another configuration,
+  state or file is in force, or when the client authenticates again or changes its client id.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from proxy.core.context import Connection, Context
-from proxy.core.fast_path import Beginning
+from proxy.core.fast_path import Beginning, Certain
 from proxy.core.filter_chain import FilterChain
+from proxy.core.request_topics import Topics
 from proxy.core.turn import Turn
+from proxy.protocol.fixed_bytes import fixed_bytes
 from proxy.protocol.frame import REQUEST_HEAD, SIZE
 from proxy.protocol.header import RequestHeader, read_request_header, request_body_offset
 
 HEAD = REQUEST_HEAD.size
 MOST = 8  # APIs, each in one version, for which a beginning is remembered
 LONGEST = 4 << 10  # bytes of a beginning that is remembered
-SHORT = 1 << 10  # bytes of a header that need not be counted
+SHORT = 1 << 10  # bytes that need not be counted
+COPIES = 2  # of a beginning: a fast path keeps one too
+CERTAIN = 1 << 10  # bytes of a beginning with which requests are certain to pass: its parts are objects of their own
+ANY = 1 << 31  # bytes; no request is longer
 READ = 2  # us to read a header; a byte of tagged fields takes 1 more
 NAME = 2  # bytes before a client id
-# How passing requests begin, behind their heads; where the beginning ends; their least length; the check of the rest of
-# the frame (`Beginning`); their slot: the chain of the answer, and the sample; and where their bodies begin.
-KnownBeginning = tuple[bytes, int, int, Callable[[memoryview], bool] | None, FilterChain, Context | None, int]
+
+
+@dataclass(slots=True, eq=False)
+class KnownBeginning:
+    """How requests begin that pass: with `begun`, which `unpack` takes out behind their heads.
+
+    `least` and `most`: their lengths in bytes, without the size. `rest` is asked about the frame from `end` on, if need
+    be only about a `whole` one; if it is None, `holds` is asked. `of_answer` and `sample` are for their slot: the chain
+    of the answer, and the sample, or None if no handler wants such requests. `body`: where their bodies begin.
+    `topics`: those of all of them, if they have the same.
+    """
+
+    unpack: Callable[[memoryview, int], tuple[bytes, ...]]
+    begun: tuple[bytes, ...]
+    least: int
+    most: int
+    end: int
+    whole: bool
+    rest: Callable[[memoryview], bool] | None
+    holds: Callable[[], bool]
+    of_answer: FilterChain
+    sample: Context | None
+    body: int
+    topics: Topics | None
 
 
 class RequestHeads:
@@ -43,12 +70,14 @@ class RequestHeads:
         self._turn = turn
         self.header = b""  # the rest of the last request's header, behind its head; `version` is that header's
         self.version = -1
-        self.passing: dict[int, KnownBeginning] = {}  # by API and version
+        self.passing: dict[int, tuple[KnownBeginning, ...]] = {}  # by API and version; the longest beginning first
 
     @property
     def held(self) -> int:
-        """Bytes that a long header takes: a client id may be long."""
+        """Bytes that a long header and long beginnings take: a client id may be long."""
         size = len(self.header)
+        for known in self.passing.values():
+            size += COPIES * known[-1].end
         return size if size > SHORT else 0
 
     def body(self, chain: FilterChain, frame: memoryview) -> int | None:
@@ -105,10 +134,36 @@ class RequestHeads:
 
     def remember(self, chain: FilterChain, frame: memoryview, body: int, begins: Beginning) -> None:
         """Let requests pass that begin like this one."""
-        end, rest, sample = begins
-        if end > LONGEST:
+        if begins.end > LONGEST:
             return
-        key, of_answer = chain.api.key << 16 | chain.version, chain.after_fast_path or chain
+        key = chain.api.key << 16 | chain.version
         if key not in self.passing and len(self.passing) == MOST:
             self.passing.clear()
-        self.passing[key] = bytes(frame[HEAD:end]), end, end - SIZE.size, rest, of_answer, sample, body
+        certain, shown = begins.certain, chain.shown
+        known = [self._known(chain, frame, body, begins, Certain(begins.end, _always), None)]
+        if certain is not None and certain.end <= CERTAIN:
+            topics = None if shown is None or shown.topics is None else shown.topics.find(frame, body)
+            if shown is None or topics is not None:
+                known.insert(0, self._known(chain, frame, body, begins._replace(rest=None), certain, topics))
+        self.passing[key] = tuple(known)
+
+    def _known(
+        self,
+        chain: FilterChain,
+        frame: memoryview,
+        body: int,
+        begins: Beginning,
+        same: Certain,
+        topics: Topics | None,
+    ) -> KnownBeginning:
+        """What is remembered of requests that are the `same` as this one."""
+        end = same.end
+        unpack = fixed_bytes(HEAD, end, same.varying).unpack_from
+        least, most = end - SIZE.size, end - SIZE.size if same.exact else ANY
+        of_answer = chain.after_fast_path or chain
+        facts = begins.whole, begins.rest, same.holds, of_answer, begins.sample, body, topics
+        return KnownBeginning(unpack, unpack(frame, HEAD), least, most, end, *facts)
+
+
+def _always() -> bool:
+    return True

@@ -14,13 +14,14 @@ from proxy.core.context import Context
 from proxy.core.counted_chain import CountedChain
 from proxy.core.filter_chain import FilterChain
 from proxy.core.inflight import Slot
+from proxy.core.interest import Interest
 from proxy.core.lane import State
 from proxy.core.readers import StillPassing
 from proxy.core.request_heads import KnownBeginning
 from proxy.core.request_lane import RequestLane
 from proxy.core.request_topics import Topics
 from proxy.protocol.api import PRODUCE
-from proxy.protocol.frame import Head, Hold, Reader
+from proxy.protocol.frame import SIZE, Head, Hold, Reader
 from proxy.protocol.problem import ProtocolError
 
 CHANGED = "what allowed a request changed before it was whole"
@@ -80,22 +81,20 @@ class UnhandledRequests(RequestLane):
         self._sent(chain.after_fast_path or chain, head[2], ctx, acks)
         return True
 
-    def _shows_topics(
-        self, chain: FilterChain, head: Head, frame: memoryview, size: int, passing: KnownBeginning
-    ) -> bool:
-        """Show observers the topics of a request that may pass. False: they cannot be found without reading it."""
-        *_, of_answer, sample, body = passing
-        shown = chain.shown
-        assert shown is not None
+    def _topics(self, shown: Interest, frame: memoryview, body: int) -> Topics | None:
+        """The topics of a request of which nothing else is shown; None: they cannot be found without reading it."""
         assert shown.topics is not None
+        return shown.topics.find(frame, body)
+
+    def _show_topics(self, chain: FilterChain, head: Head, topics: Topics | None, passing: KnownBeginning) -> None:
+        """Show observers the topics of a request that passes by its beginning."""
+        shown, sample = chain.shown, passing.sample
+        assert shown is not None
         assert sample is not None
-        topics = shown.topics.find(frame, body)
-        if topics is None:
-            return False
-        ctx = sample.of_like(head[2], size)
+        assert topics is not None
+        ctx = sample.of_like(head[2], SIZE.size + head[0])
         self._outcomes.show_at_once(ctx, shown.told, topics)
-        self._slots.append((head[2], of_answer, ctx if chain.keeps_context else sample))
-        return True
+        self._slots.append((head[2], passing.of_answer, ctx if chain.keeps_context else sample))
 
     def _passes(self, chain: FilterChain, head: Head, frame: memoryview, size: int, ctx: Context | None = None) -> bool:
         """Is it known that this request may pass? `ctx`: its own, if it has one already."""

@@ -16,7 +16,7 @@ import structlog
 import trio
 
 from proxy.net.tasks import Tasks
-from proxy.text.scarce import MORE_DESCRIPTORS, is_scarce
+from proxy.text.scarce import is_scarce, way_out
 
 log = structlog.get_logger()
 
@@ -74,7 +74,7 @@ class Acceptor:
                 if not is_scarce(error):
                     return True  # that connection was gone before it was accepted
                 self._tasks.counters.failed_accepts += 1
-                facts = {"listener": self._name, "why": error.strerror, "way_out": MORE_DESCRIPTORS}
+                facts = {"listener": self._name, "why": error.strerror, "way_out": way_out(error.errno)}
                 self._tasks.complaints.tell(log.error, "cannot accept", self._name, **facts)
                 return False
             client.setblocking(False)

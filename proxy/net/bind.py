@@ -17,7 +17,7 @@ from typing import Any
 
 from proxy.core.topology import Endpoint
 from proxy.net.port_owners import owners
-from proxy.text.scarce import MORE_DESCRIPTORS, SCARCE
+from proxy.text.scarce import SCARCE, way_out
 
 TCP_USER_TIMEOUT = getattr(socket, "TCP_USER_TIMEOUT", None)  # only on Linux
 BACKLOG = 1024  # after a broker died, its clients reconnect all at once
@@ -126,4 +126,4 @@ def _refused(endpoint: Endpoint, number: int | None, option: str) -> BindError:
     if number == errno.EACCES:
         return BindError(f"{endpoint}: this user may not use the port; change {option} to 1024 or above")
     why = os.strerror(number or 0).lower()
-    return BindError(f"{endpoint}: {why}; {MORE_DESCRIPTORS if number in SCARCE else f'change {option}'}")
+    return BindError(f"{endpoint}: {why}; {way_out(number) if number in SCARCE else f'change {option}'}")

@@ -22,7 +22,7 @@ import trio
 from proxy.config import Config, Problem
 from proxy.config.changes import changes, fixed
 from proxy.core.topology import Endpoint
-from proxy.net.bind import BindError, claim
+from proxy.net.bind import BindError, PortTakenError, claim, overlap
 from proxy.net.process import Serving, StartError
 from proxy.net.tasks import Tasks
 from proxy.text.problems import Finding
@@ -65,7 +65,7 @@ async def _reload_when_possible(examine: Examine, serving: Serving, tasks: Tasks
 async def reload(examine: Examine, serving: Serving) -> None:
     """Read the file, check it, and put it in force, or log why not."""
     running = serving.config
-    ours = {port for report in (await serving.reports()).values() for port in _ports(report.listening)}
+    ours = {each for report in (await serving.reports()).values() for each in _broker_ports(running, report.listening)}
     config, problems = await trio.to_thread.run_sync(examine, partial(_findings, running, ours))
     refused = [str(problem) for problem in problems if not problem.warning]
     if config is not None:
@@ -83,18 +83,28 @@ async def reload(examine: Examine, serving: Serving) -> None:
     log.info("configuration reloaded", changed=", ".join(changes(running, config)) or "nothing")
 
 
-def _findings(running: Config, ours: set[int], config: Config) -> Iterator[Finding]:
-    """Problems of a configuration for a proxy that already runs. `ours`: ports that this proxy has open for brokers."""
+def _findings(running: Config, ours: set[Endpoint], config: Config) -> Iterator[Finding]:
+    """Problems of a configuration for a proxy that already runs. `ours`: what this proxy has open for brokers."""
     yield from fixed(running, config)
-    bound = {listener.bind for listener in running.listeners.values()}
-    for name, listener in config.listeners.items():
-        if listener.bind not in bound and listener.bind.port not in ours:
-            try:
-                claim(Endpoint(*listener.bind), f"listeners.{name}.bind")
-            except BindError as error:
+    before = {name: Endpoint(*listener.bind) for name, listener in running.listeners.items()}
+    after = {name: Endpoint(*listener.bind) for name, listener in config.listeners.items()}
+    freed = [bind for name, bind in before.items() if after.get(name) != bind]  # they close before others open
+    for name, bind in after.items():
+        if bind == before.get(name):
+            continue
+        try:
+            claim(bind, f"listeners.{name}.bind")
+        except BindError as error:
+            is_taken = isinstance(error, PortTakenError)
+            if not (is_taken and any(_overlap(bind, each) for each in (*freed, *ours))):
                 yield Finding(("listeners", name, "bind"), str(error))
 
 
-def _ports(listening: dict[str, dict[str, int]]) -> Iterator[int]:
-    for ports in listening.values():
-        yield from ports.values()
+def _overlap(one: Endpoint, other: Endpoint) -> bool:
+    return one.port == other.port and overlap(one.host, other.host)
+
+
+def _broker_ports(running: Config, listening: dict[str, dict[str, int]]) -> Iterator[Endpoint]:
+    for name, ports in listening.items():
+        if name in running.listeners:
+            yield from (Endpoint(running.listeners[name].bind.host, port) for port in ports.values())

@@ -73,11 +73,13 @@ class RunningPlugins:
         self._stop(fresh)
 
     def retire(self, snapshot: GatewaySnapshot, former: Collection[ref[Lease]]) -> None:
-        """A snapshot is in force: plugins that are not in it are stopped once all `former` filters are out of use."""
-        needed = {plugin for filters in snapshot.all_filters for plugin in filters.plugins}
+        """A snapshot is in force: plugins that are not in it are stopped once all `former` filters are out of use.
+
+        A cluster without a listener has no filters. Its plugins are in the snapshot all the same.
+        """
         self._prepared.difference_update(snapshot.hosted)
-        others = self._leaving | self._prepared
-        replaced = [each for each in self._running if each.plugin not in needed and each not in others]
+        others = self._leaving | self._prepared | {*snapshot.hosted}
+        replaced = [each for each in self._running if each not in others]
         if replaced:
             self._leaving.update(replaced)
             for each in replaced:

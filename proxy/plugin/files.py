@@ -16,6 +16,7 @@ from proxy.text.plain import (
 from proxy.text.quantities import (
     Seconds as Seconds,
     Size as Size,
+    at_least as at_least,
 )
 from proxy.text.regular import (
     open_regular as open_regular,

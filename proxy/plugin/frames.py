@@ -7,6 +7,7 @@ from proxy.core.context import (
 )
 from proxy.core.fast_path import (
     Beginning as Beginning,
+    Certain as Certain,
     FastPath as FastPath,
 )
 from proxy.core.known_topics import (
@@ -22,6 +23,9 @@ from proxy.protocol.codec import (
     end_finder as end_finder,
     spans_finder as spans_finder,
     start_finder as start_finder,
+)
+from proxy.protocol.fixed_bytes import (
+    fixed_bytes as fixed_bytes,
 )
 from proxy.protocol.frame import (
     HOLD as HOLD,

@@ -21,6 +21,7 @@ TOPIC = frozenset({Meaning.TOPIC_NAME, Meaning.TOPIC_ID, Meaning.PARTITION})
 IDENTITY = TOPIC | {
     Meaning.COORDINATOR_KEY,
     Meaning.GROUP_ID,
+    Meaning.MEMBER_ID,
     Meaning.PRODUCER_ID,
     Meaning.RESOURCE_NAME,
     Meaning.TRANSACTIONAL_ID,

@@ -1,28 +1,29 @@
 """A gateway of its own, started in front of a user's cluster while a scenario is played.
 
-It listens on loopback only. It runs in its own processes, which end with the `with` block.
+It listens on loopback only. It runs in its own processes, which end with the `with` block. It is ready when its log
+says so: another program may answer on its ports, and then it is started on others.
 """
 
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from chaos.client import AdminClient, AdminError
+from chaos.client import AdminClient
+from chaos.ports import HOST, RANGE, free_blocks
 
-LOOPBACK = "127.0.0.1"
 PATIENCE = 30.0  # seconds for it to get ready
 END = 10.0  # seconds for it to end
-ROOM = 100  # ports for brokers after the first one
 LOOK = 0.1
+READY = "] ready "  # the log line that says: all listeners are open, and the brokers are known
+TAKEN = "has the port"
 
 
 class OwnGatewayError(RuntimeError):
@@ -39,54 +40,53 @@ class OwnGateway(NamedTuple):
 @contextmanager
 def own_gateway(broker: str) -> Iterator[OwnGateway]:
     """A gateway in front of the cluster of `broker`, `host:port`. Raises OwnGatewayError."""
-    with TemporaryDirectory(prefix="doorkeeper-") as folder, socket.create_server((LOOPBACK, 0)) as one:
-        admin = f"{LOOPBACK}:{one.getsockname()[1]}"
-        clients = f"{LOOPBACK}:{_room()}"
-        one.close()
-        file, log = Path(folder, "gateway.yaml"), Path(folder, "gateway.log")
-        configuration = {
-            "clusters": {"main": {"bootstrap": [broker]}},
-            "listeners": {"clients": {"cluster": "main", "bind": clients}},
-            "admin": {"bind": admin},
-            "plugins": [{"faults": {}}],
-        }
-        file.write_text(json.dumps(configuration))  # JSON is YAML
-        with log.open("wb") as said:
-            # If this process ends, even by SIGKILL, the pipe closes with it, and the proxy ends.
-            command = [sys.executable, "-P", "-m", "chaos.tethered", "proxy", "run", str(file), "--log", "text"]
-            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=said, stderr=said)
+    with TemporaryDirectory(prefix="doorkeeper-") as folder:
+        for first in free_blocks():
+            admin, clients = f"{HOST}:{first}", f"{HOST}:{first + 1}"
+            with _running(Path(folder), broker, admin, clients) as (process, log):
+                if _is_ready(process, log):
+                    yield OwnGateway(clients, AdminClient(f"http://{admin}"))
+                    return
+    raise OwnGatewayError(f"no free ports on {HOST} from {RANGE.start} to {RANGE.stop}; end what uses them")
+
+
+@contextmanager
+def _running(folder: Path, broker: str, admin: str, clients: str) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+    file, log = folder / "gateway.yaml", folder / "gateway.log"
+    configuration = {
+        "clusters": {"main": {"bootstrap": [broker]}},
+        "listeners": {"clients": {"cluster": "main", "bind": clients}},
+        "admin": {"bind": admin},
+        "plugins": [{"faults": {}}],
+    }
+    file.write_text(json.dumps(configuration))  # JSON is YAML
+    with log.open("wb") as said:
+        # If this process ends, even by SIGKILL, the pipe closes with it, and the proxy ends.
+        command = [sys.executable, "-P", "-m", "chaos.tethered", "proxy", "run", str(file), "--log", "text"]
+        # Ctrl-C goes to this process alone: the gateway must still be there when the faults are removed.
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=said, stderr=said, start_new_session=True)
+    try:
+        yield process, log
+    finally:
+        process.terminate()
         try:
-            gateway = OwnGateway(clients, AdminClient(f"http://{admin}"))
-            _await(gateway, process, log)
-            yield gateway
-        finally:
-            process.terminate()
-            try:
-                process.wait(END)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
-            if process.stdin is not None:
-                process.stdin.close()
+            process.wait(END)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.stdin is not None:
+            process.stdin.close()
 
 
-def _await(gateway: OwnGateway, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Wait until clients can connect and faults can be added. Raises OwnGatewayError."""
-    host, _, port = gateway.bootstrap.rpartition(":")
+def _is_ready(process: subprocess.Popen[bytes], log: Path) -> bool:
+    """Wait until it is ready; False if another program has its ports. Raises OwnGatewayError."""
     until = time.monotonic() + PATIENCE
-    while time.monotonic() < until and process.poll() is None:
-        with suppress(AdminError, OSError):
-            gateway.admin.faults()
-            socket.create_connection((host, int(port)), LOOK).close()
-            return
+    while process.poll() is None and time.monotonic() < until:
+        if READY in log.read_text(errors="replace"):
+            return True
         time.sleep(LOOK)
-    lines = log.read_text(errors="replace").splitlines()[-3:]
+    said = log.read_text(errors="replace")
+    if process.poll() is not None and TAKEN in said:
+        return False
+    lines = said.splitlines()[-3:]
     raise OwnGatewayError("\n".join(["the proxy in front of the cluster did not get ready; it said last:", *lines]))
-
-
-def _room() -> int:
-    """A port with free ports after it, below the range that the kernel uses for outgoing connections."""
-    for first in range(20_000, 30_000, ROOM):
-        with suppress(OSError), socket.create_server((LOOPBACK, first)), socket.create_server((LOOPBACK, first + 1)):
-            return first
-    raise OwnGatewayError("no free ports between 20000 and 30000; end what listens there")

@@ -5,16 +5,18 @@ Rules:
 * The gateway's counters are reset when a scenario begins. It should have the gateway for itself.
 * However it ends, all its faults are removed. The gateway refuses to remove a fault that another one waits for, so the
   waiting one goes first.
+* If others remove one of its faults, it ends, and leaves the faults of others alone.
 * A change that failed midway may or may not have been made. In that case all faults are removed at once.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
+from proxy.scenarios.fault_control import FaultControl, FaultCounts
 from proxy.scenarios.model import Expectation, ScenarioFault, ScenarioFile, ScenarioStep, named
 from proxy.text.places import KeyPath
 
@@ -23,31 +25,8 @@ TICK = 0.1  # seconds
 PlayTurns = Generator[None, None, None]
 
 
-class FaultCounts(Protocol):
-    """A fault that is in force, and its counts."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def matched(self) -> int: ...
-    @property
-    def fired(self) -> int: ...
-
-
-class FaultCountsList(Protocol):
-    """The answer with all faults."""
-
-    @property
-    def faults(self) -> Sequence[FaultCounts]: ...
-
-
-class FaultControl(Protocol):
-    """The operations that a scenario needs of a gateway. `chaos.client.AdminClient` has them."""
-
-    def add(self, *faults: Mapping[str, Any]) -> list[str]: ...
-    def remove(self, name: str) -> FaultCounts: ...
-    def reset(self, seed: int | None = None) -> None: ...
-    def faults(self) -> FaultCountsList: ...
+class FaultsRemovedError(RuntimeError):
+    """Others removed faults of the scenario. The text is a line for people."""
 
 
 class Progress(NamedTuple):
@@ -89,8 +68,14 @@ class ScenarioPlay:
             for _ in self._one_by_one(self._scenario.steps):
                 self._sleep(TICK)
                 self._look()
+            self._take(always)
         finally:
             self._end()
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether none of its faults is in force."""
+        return self._is_sure and not self._in_force
 
     @property
     def _now(self) -> float:
@@ -161,7 +146,7 @@ class ScenarioPlay:
         if faults:
             with self._changing():
                 self._gateway.add(*(fault.as_json(name) for name, fault in faults.items()))
-            self._in_force |= faults
+                self._in_force |= faults
 
     def _take(self, names: Iterable[str]) -> None:
         left = list(names)
@@ -170,8 +155,8 @@ class ScenarioPlay:
             name = next((name for name in left if name not in awaited), left[0])
             with self._changing():
                 self._note(self._gateway.remove(name))
+                del self._in_force[name]
             left.remove(name)
-            del self._in_force[name]
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
@@ -184,15 +169,24 @@ class ScenarioPlay:
             if self._is_sure:
                 self._take(self._in_force)
         finally:
-            if not self._is_sure:
+            if not self.is_clean:
                 self._gateway.reset()
+                self._in_force, self._is_sure = {}, True
 
     def _note(self, fault: FaultCounts) -> None:
         self._matched[fault.name], self._fired[fault.name] = fault.matched, fault.fired
 
     def _look(self) -> None:
-        for fault in self._gateway.faults().faults:
+        found = self._gateway.faults().faults
+        for fault in found:
             self._note(fault)
+        gone = self._in_force.keys() - {fault.name for fault in found}
+        if gone:
+            removed = min(gone)
+            self._in_force = {name: fault for name, fault in self._in_force.items() if name not in gone}
+            raise FaultsRemovedError(
+                f'the fault "{removed}" was removed by others; play one scenario at a time, or give each its own proxy'
+            )
         self._progress.ticked(self._now, {name: self._fired.get(name, 0) for name in self._in_force})
 
 

@@ -50,7 +50,8 @@ SHORTEST = 4  # characters: a shorter beginning of a secret is not searched for
 def hidden(message: str, references: Mapping[str, str]) -> str:
     """A message with references in place of secret values; `references`: value -> reference."""
     for value, reference in references.items():
-        lengths = range(len(value), min(len(value), SHORTEST) - 1, -1)  # a long value is shown cut off
+        longest = min(len(value), len(message))
+        lengths = range(longest, min(len(value), SHORTEST) - 1, -1)  # a long value is shown cut off
         part = next((value[:length] for length in lengths if value[:length] in message), "")
         message = message.replace(part, reference) if part else message
     return message

@@ -87,7 +87,7 @@ def _message(details: ErrorDetails, root: type[BaseModel], hidden: bool) -> str:
         return f'"{name}" is missing; {way_out}'
     if given is None:
         return f'"{name}" has no value; {way_out}'
-    if kind == "too_short":
+    if kind == "too_short" or (given == "" and kind == "string_too_short"):
         return f'"{name}" is empty; {way_out}'
     if kind in BOUNDS:
         limit, bound = BOUNDS[kind]

@@ -123,7 +123,7 @@ class Form(Generic[Root]):
         try:
             return content.decode("utf-8-sig")
         except UnicodeDecodeError as error:
-            place = syntax.place_after(content[: error.start].decode("utf-8-sig"))
+            place = syntax.place_after(error.object[: error.start].decode())  # it counts without a byte order mark
             raise _refused(name, place, "not UTF-8 text; save the file as UTF-8") from None
 
     def examine(self, text: str, name: str, environment: Variables = os.environ) -> Examined[Root]:

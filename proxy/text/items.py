@@ -25,6 +25,10 @@ _COMMENT = re.compile(r"(?:(?<=\s)|^)#[^\r\n]*")
 _LINE_END = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 
 
+class UnforeseenError(ValueError):
+    """A list is written in a way that this module does not foresee."""
+
+
 class Edit(NamedTuple):
     """The text between two positions is to be replaced by `instead`."""
 
@@ -34,7 +38,10 @@ class Edit(NamedTuple):
 
 
 def rewritten(text: str, key: str, instead: Mapping[int, Sequence[ItemOptions]], added: Sequence[ItemOptions]) -> str:
-    """The text with some items of the list under `key` replaced (`instead`, by their indices), and with items added."""
+    """The text with some items of the list under `key` replaced (`instead`, by their indices), and with items added.
+
+    Raises UnforeseenError.
+    """
     edits = sorted(_List(text, key).edits(instead, added))
     for edit in reversed(edits):
         text = text[: edit.start] + edit.instead + text[edit.end :]
@@ -72,7 +79,8 @@ class _List:
         for index, items in instead.items():
             before = _end(node.value[index - 1]) if index else node.start_mark.index - column
             found = dash.search(self.text, before)
-            assert found is not None, "an item of such a list begins with a dash"
+            if found is None:  # a list that begins behind a ":" or an "&", or lines that end in "\r" alone
+                raise UnforeseenError(f'the "-" of item {index + 1} under "{self.key}" was not found')
             end = self._line_end(_end(node.value[index]))
             comments = [" " * column + comment for comment in self._comments(found.start(), end, node.value[index])]
             lines = "".join(comment + self.newline for comment in comments)

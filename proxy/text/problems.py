@@ -17,7 +17,7 @@ class Problem(NamedTuple):
 
     def __str__(self) -> str:
         where = f"{self.file}:{self.place.line}:{self.place.column}" if self.place else self.file
-        return f"{where}: {'warning: ' if self.warning else ''}{printable(self.message)}"
+        return printable(f"{where}: {'warning: ' if self.warning else ''}{self.message}")
 
 
 class Finding(NamedTuple):

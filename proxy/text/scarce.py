@@ -7,8 +7,11 @@ import errno
 import os
 
 SCARCE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
-MORE_DESCRIPTORS = "raise the limit of open files (ulimit -n)"
 MORE_MEMORY = "free memory on this machine"
+WAYS_OUT = {
+    errno.EMFILE: "raise the limit of open files (ulimit -n)",
+    errno.ENFILE: "raise this machine's limit of open files (sysctl fs.file-max)",
+}
 
 
 def is_scarce(error: OSError) -> bool:
@@ -18,8 +21,12 @@ def is_scarce(error: OSError) -> bool:
 
 def why_scarce(error: OSError) -> str:
     """The reason of such a failure, and a way out."""
-    way_out = MORE_DESCRIPTORS if error.errno in (errno.EMFILE, errno.ENFILE) else MORE_MEMORY
-    return f"{os.strerror(error.errno or 0).lower()}; {way_out}"
+    return f"{os.strerror(error.errno or 0).lower()}; {way_out(error.errno)}"
+
+
+def way_out(number: int | None) -> str:
+    """The way out of such a failure, by its errno. Only the limits of open files have one of their own."""
+    return WAYS_OUT.get(number or 0, MORE_MEMORY)
 
 
 def scarcity(error: BaseException) -> str | None:

@@ -54,9 +54,10 @@ def checked(name: str, title: str, figure: str = "requests_per_s", **options: st
     return Workload(f"acl-{name}", f"ACL: {title}", varied, figure, targets, beside=Unchecked.name)
 
 
-def fetched(name: str, title: str, topics: int = 1, mixed: int = 0) -> Workload:
+def fetched(name: str, title: str, topics: int = 1, mixed: int = 0, session: int = 0) -> Workload:
     """Consumers have one fetch under way on a connection."""
-    return checked(name, title, api="fetch", size=KIB, topics=topics, mixed=mixed, connections=50, inflight=1)
+    asked: dict[str, str | float] = {"topics": topics, "mixed": mixed, "session": session}
+    return checked(name, title, "requests_per_s", api="fetch", size=KIB, connections=50, inflight=1, **asked)
 
 
 ACL_WORKLOADS = (
@@ -67,6 +68,7 @@ ACL_WORKLOADS = (
     checked("produce-1x1m", "produce, 1 topic of 1 MiB", "mb_per_s", size=MIB, connections=8, inflight=1, vary=4),
     checked("produce-20x2k", "produce, 20 topics of 2 KiB", "mb_per_s", topics=20, size=2 * KIB),
     fetched("fetch-1", "fetch, 1 topic of 1 KiB"),
+    fetched("fetch-session", "fetch in a session, 1 topic of 1 KiB", session=1),
     fetched("fetch-20", "fetch, 20 topics of 1 KiB", topics=20),
     fetched("fetch-20-mixed", "fetch, 20 topics of 1 KiB, mixed", topics=20, mixed=1),
     fetched("fetch-100", "fetch, 100 topics of 1 KiB", topics=100),

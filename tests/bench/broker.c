@@ -7,6 +7,7 @@
  *   - a Produce or Fetch is about one partition of each topic;
  *   - every answer is a send of its own, as a broker's: it serves one request of a connection at a time;
  *   - a Fetch is answered with one batch of one record, whose value has as many bytes as the partition's max bytes;
+ *   - a session of Fetch requests has the number of its connection, and each request of it is about what it names;
  *   - node ids are 0 .. brokers - 1; partition P of a topic is led by node P modulo brokers;
  *   - a client that sends what cannot be read is disconnected, with one line on standard error.
  * It prints `ports A B C`, the ports of its brokers, and serves until it is ended.
@@ -222,11 +223,12 @@ static bool fetch(conn *c, request *q) {
     if (version < 15) get32(r);                         /* replica id */
     take(r, 8);                                         /* max wait, min bytes */
     take(r, 5);                                         /* max bytes, isolation level */
-    if (version >= 7) take(r, 8);                       /* session id and epoch */
+    int session = version >= 7 ? get32(r) : 0;
+    if (version >= 7 && get32(r) == 0) session = c->fd; /* epoch 0: a new one */
     int64_t asked = get_count(r, q->flex);
     writer w = response(q);
     put32(&w, 0);                                           /* throttle time */
-    if (version >= 7) put16(&w, NONE), put32(&w, 0);        /* no session */
+    if (version >= 7) put16(&w, NONE), put32(&w, session);
     put_count(&w, q->flex, asked);
     for (int64_t i = 0; i < asked; i++) {
         char topic[250] = "";

@@ -11,6 +11,7 @@
  *   - what is answered before the end of the warm-up is not counted;
  *   - with `--topics` a request is about so many topics; with `--vary` a connection has so many requests, which it sends in
  *     turn: records of other sizes and other offsets, as from a real client; with `--mixed 1` each begins with another topic;
+ *   - `--session 1`: each connection fetches in a session (KIP-227), as consumers of Java do;
  *   - `--tls 1`, where it is built with -DTLS: all of this sealed. `--anew 1`: a new connection for every request, whose
  *     latency has the handshake in it; `--resume 1`: each takes up the same session, or the run fails.
  * One line of JSON is the result. Exit code 1 and one line on standard error: something was wrong, and what.
@@ -30,8 +31,8 @@ static struct {
     size_t size;
     double seconds, warmup;
     uint64_t requests;
-    bool tls, anew, resume;
-} ask = {"127.0.0.1", "produce", "bench-0", 0, PRODUCE, -1, 1, 1, 0, 1, 1, 0, 100, 2, 0.3, UINT64_MAX, false, false, false};
+    bool session, tls, anew, resume;
+} ask = {"127.0.0.1", "produce", "bench-0", 0, PRODUCE, -1, 1, 1, 0, 1, 1, 0, 100, 2, 0.3, UINT64_MAX, false, false, false, false};
 
 static const struct { const char *name; int api, version; } APIS[] = {
     {"produce", PRODUCE, 11}, {"fetch", FETCH, 17}, {"metadata", METADATA, 12}, {"apiversions", API_VERSIONS, 4},
@@ -43,6 +44,7 @@ typedef struct {
     bool full;
     writer frames[MOST_TURNS], *frame;  /* the requests, and the one of which `out` bytes are sent */
     size_t out;
+    uint32_t epoch;                     /* of the session, in the request that was sent last */
     int64_t *due;                       /* when request n fell due: due[n & mask] */
     uint64_t mask, fallen_due, asked, answered;
     uint8_t head[8];                    /* of the answer that is arriving */
@@ -145,14 +147,17 @@ static writer produce_request(int partition, int turn) {
     return w;
 }
 
+static size_t session_at;               /* where the id and the epoch of its session stand in a Fetch request */
+
 static writer fetch_request(int partition, int turn, const uint8_t (*topic_ids)[UUID]) {
     writer w = request(FETCH, ask.version);
     put32(&w, 500);                     /* max wait */
     put32(&w, 1);                       /* min bytes */
     put32(&w, 64 << 20);                /* max bytes */
     put8(&w, 0);                        /* read uncommitted */
-    put32(&w, 0);                       /* no session */
-    put32(&w, -1);
+    session_at = w.len;
+    put32(&w, 0);                       /* no session, or a new one */
+    put32(&w, ask.session ? 0 : -1);
     put_count(&w, true, ask.topics);
     for (int i = 0; i < ask.topics; i++) {
         put_raw(&w, topic_ids[(i + turn * 7 * ask.mixed) % ask.topics], UUID);
@@ -321,9 +326,20 @@ static void discover(wire *with) {
     if (r.bad) die("bootstrap: the Metadata answer cannot be read");
 }
 
+/* Begins a session about what the requests of this connection are about, which are all in it from now on. */
+static void begin_session(conn *c, int partition) {
+    reader r = call(&c->wire, fetch_request(partition, 0, topic_ids), 3, true);
+    get32(&r);                          /* throttle time */
+    check_error(get16(&r));
+    int session = get32(&r);
+    if (r.bad || !session) die("bootstrap: the broker began no session");
+    for (int turn = 0; turn < ask.vary; turn++) store(c->frames[turn].data + session_at, (uint64_t)session, 4);
+}
+
 static void connect_to(conn *c, bool negotiated) {
     c->wire = dial(nodes[c->node].host, nodes[c->node].port);
     if (negotiated) negotiate(&c->wire);
+    if (ask.session) begin_session(c, c->index % partitions);
     set_nonblocking(c->wire.fd);
     watch(epoll, c->wire.fd, c, c->full = false, EPOLL_CTL_ADD);
 }
@@ -334,12 +350,11 @@ static void open_conn(conn *c, int index) {
     if (node == known_nodes) die("bootstrap: partition %d has no leader among the brokers", partition);
     c->index = index;
     c->node = node;
-    connect_to(c, true);
-
     for (int turn = 0; turn < ask.vary; turn++)
         c->frames[turn] = ask.api == PRODUCE ? produce_request(partition, turn)
                         : ask.api == FETCH ? fetch_request(partition, turn, topic_ids)
                         : ask.api == METADATA ? metadata_request(-1) : api_versions_request();
+    connect_to(c, true);
     size_t ring = ask.rate ? OPEN_LOOP_RING : 1;
     while (ring < (size_t)ask.inflight) ring *= 2;
     c->due = need(calloc(ring, sizeof *c->due));
@@ -372,6 +387,7 @@ static void flush(conn *c) {
             if (c->asked == c->fallen_due || c->asked - c->answered == (uint64_t)ask.inflight) break;
             c->frame = &c->frames[c->asked % (uint64_t)ask.vary];
             store(c->frame->data + 8, correlation_id(c, c->asked++), 4);
+            if (ask.session) store(c->frame->data + session_at + 4, ++c->epoch & INT32_MAX, 4);
             c->out = 0;
         }
         ssize_t sent = transport->send(&c->wire, c->frame->data + c->out, c->frame->len - c->out);
@@ -483,7 +499,7 @@ static void read_options(int argc, char **argv) {
         {"host", required_argument, NULL, 'h'}, {"port", required_argument, NULL, 'p'}, {"api", required_argument, NULL, 'a'},
         {"version", required_argument, NULL, 'v'}, {"topic", required_argument, NULL, 't'}, {"topics", required_argument, NULL, 'm'}, {"vary", required_argument, NULL, 'y'}, {"mixed", required_argument, NULL, 'x'}, {"size", required_argument, NULL, 'z'},
         {"connections", required_argument, NULL, 'c'}, {"inflight", required_argument, NULL, 'i'}, {"rate", required_argument, NULL, 'r'},
-        {"seconds", required_argument, NULL, 's'}, {"warmup", required_argument, NULL, 'w'}, {"requests", required_argument, NULL, 'n'},
+        {"seconds", required_argument, NULL, 's'}, {"warmup", required_argument, NULL, 'w'}, {"requests", required_argument, NULL, 'n'}, {"session", required_argument, NULL, 'S'},
         {"tls", required_argument, NULL, 'T'}, {"anew", required_argument, NULL, 'N'}, {"resume", required_argument, NULL, 'R'}, {0},
     };
     for (int option; (option = getopt_long(argc, argv, "", options, NULL)) != -1;) switch (option) {
@@ -502,12 +518,13 @@ static void read_options(int argc, char **argv) {
         case 's': ask.seconds = atof(optarg); break;
         case 'w': ask.warmup = atof(optarg); break;
         case 'n': ask.requests = (uint64_t)atol(optarg); break;
+        case 'S': ask.session = atoi(optarg) != 0; break;
         case 'T': ask.tls = atoi(optarg); break;
         case 'N': ask.anew = atoi(optarg); break;
         case 'R': ask.resume = atoi(optarg); break;
         default: die("usage: load --port PORT [--host IP] [--api produce|fetch|metadata|apiversions] [--version N] [--topic NAME | --topics N] [--vary N] [--mixed 0|1] [--size BYTES]\n"
                      "            [--connections N] [--inflight N] [--rate PER_SECOND] [--seconds S] [--warmup S] [--requests N]\n"
-                     "            [--tls 0|1] [--anew 0|1] [--resume 0|1]");
+                     "            [--session 0|1] [--tls 0|1] [--anew 0|1] [--resume 0|1]");
     }
     size_t api = 0;
     while (api < 4 && strcmp(APIS[api].name, ask.api_name)) api++;
@@ -519,6 +536,7 @@ static void read_options(int argc, char **argv) {
     if (ask.topics < 1 || ask.topics > MOST_TOPICS) die("--topics: 1 to %d", MOST_TOPICS);
     if (ask.vary < 1 || ask.vary > MOST_TURNS) die("--vary: 1 to %d", MOST_TURNS);
     if (ask.connections < 1 || ask.inflight < 1 || ask.inflight > 1 << 15) die("--connections and --inflight: at least 1");
+    if (ask.session && (ask.api != FETCH || ask.anew)) die("--session: is of Fetch, and lasts as long as its connection");
     if (ask.anew && (ask.inflight > 1 || ask.rate)) die("--anew: has one request under way on a connection");
 #ifdef TLS
     if (ask.tls) tls_begin();

@@ -74,4 +74,5 @@ def observed(name: str, title: str, **options: str | float) -> Workload:
 OBSERVED_WORKLOADS = (
     observed("produce", "50 connections, produce, 100 B"),
     observed("fetch", "50 connections, fetch, 100 B", api="fetch"),
+    observed("fetch-session", "50 connections, fetch in a session, 100 B", api="fetch", session=1),
 )

@@ -26,6 +26,10 @@ def test_what_the_rules_allow_passes(lane: Lane, api: str, topics: int, mixed: i
     assert few(lane, api=api, topics=topics, vary=16, mixed=mixed, connections=2, inflight=3) == 60
 
 
+def test_fetches_of_a_session_are_in_turn(lane: Lane) -> None:
+    assert few(lane, api="fetch", session=1, vary=16, connections=2, inflight=3) == 60
+
+
 def test_what_they_do_not_allow_is_refused(lane: Lane) -> None:
     with pytest.raises(RigError, match=r"^bootstrap: topic secret: error code 29$"):
         few(lane, topic="secret")

@@ -65,6 +65,10 @@ def test_a_request_may_be_about_many_topics(lane: Lane, api: str) -> None:
     assert few(lane, api=api, topics=20, vary=16, mixed=1, connections=2, inflight=3) == 60
 
 
+def test_fetches_go_on_in_a_session(lane: Lane) -> None:
+    assert few(lane, api="fetch", session=1, vary=4, connections=6, inflight=2) == 60
+
+
 def test_an_open_loop_asks_by_the_clock(lane: Lane) -> None:
     assert few(lane, rate=2000, connections=3, inflight=2) == 60
 
@@ -133,6 +137,7 @@ def read(asked: bytes, answered: bytes) -> tuple[Message, Message]:
         {"api": "produce", "version": 9},
         {"api": "produce", "version": 11, "size": 16384},
         {"api": "fetch", "size": 16384},
+        {"api": "fetch", "session": 1},
         {"api": "metadata"},
         {"api": "apiversions"},
     ],
@@ -156,6 +161,7 @@ async def test_the_frames_are_kafkas(options: dict[str, str | float], tmp_path: 
         if isinstance(request, ProduceRequest):
             check(request.topic_data[0].partition_data[0].records)
         if isinstance(response, FetchResponse):
+            assert bool(response.session_id) == bool(options.get("session"))
             check(response.responses[0].partitions[0].records)
         if isinstance(response, MetadataResponse):
             assert [(broker.host, broker.port) for broker in response.brokers] == [(relay.host, relay.port)]

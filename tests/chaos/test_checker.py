@@ -7,6 +7,7 @@ import pytest
 
 from chaos.anomalies import AnomalyKind
 from chaos.history import History
+from chaos.notes import ClientHistory
 from tests.chaos.scripted import PLANTED, clean, played
 
 SEEDS = range(60)
@@ -141,6 +142,102 @@ def test_reads_of_a_topic_of_which_no_send_is_noted_are_judged_by_themselves() -
     history = History()
     history.client("consumer").read("other", 0, 3, "whatever")
     assert not history.check()
+
+
+def orders(history: History, *readers: ClientHistory, count: int = 7) -> None:
+    """So many acknowledged records, which these clients read from the beginning."""
+    producer = history.client("producer")
+    for offset in range(count):
+        producer.send("orders", f"order-{offset}").acknowledged(0, offset)
+        for reader in readers:
+            reader.read("orders", 0, offset, f"order-{offset}")
+
+
+def test_a_record_that_was_not_read_first_of_all_is_skipped() -> None:
+    history = History()
+    orders(history, history.client("auditor"))
+    history.client("consumer").read("orders", 0, 2, "order-2")
+    assert [(it.kind, it.place) for it in history.check()] == [
+        (AnomalyKind.POLL_SKIP, "orders-0 offset 0"),
+        (AnomalyKind.POLL_SKIP, "orders-0 offset 1"),
+    ]
+
+
+def test_a_skipped_record_is_found_if_only_a_client_that_reads_uncommitted_records_read_it() -> None:
+    history = History()
+    orders(history, history.client("auditor", isolation="read_uncommitted"))
+    consumer = history.client("consumer")
+    for offset in (0, 2):
+        consumer.read("orders", 0, offset, f"order-{offset}")
+    assert [(it.kind, it.place) for it in history.check()] == [(AnomalyKind.POLL_SKIP, "orders-0 offset 1")]
+
+
+def test_an_uncommitted_record_that_others_read_is_not_skipped() -> None:
+    history = History()
+    transaction = history.client("exact").begin()
+    transaction.send("orders", "open").acknowledged(0, 7)
+    auditor = history.client("auditor", isolation="read_uncommitted")
+    orders(history, auditor, history.client("consumer"))
+    auditor.read("orders", 0, 7, "open")
+    history.client("other").read("orders", 0, 0, "order-0")
+    assert not history.check()
+
+
+@pytest.mark.parametrize("outcome", ["aborted", "commits", None])
+def test_a_value_of_a_transaction_may_be_sent_again_in_another_one(outcome: str | None) -> None:
+    history = History()
+    auditor = history.client("auditor", isolation="read_uncommitted")
+    producer, consumer = history.client("producer"), history.client("consumer")
+    first, second = producer.begin(), producer.begin()
+    first.send("orders", "order").acknowledged(0, 0)
+    if outcome is not None:
+        getattr(first, outcome)()
+    second.send("orders", "order").acknowledged(0, 2)
+    second.commits()
+    second.committed()
+    for offset in (0, 2):
+        auditor.read("orders", 0, offset, "order")
+    consumer.read("orders", 0, 2, "order")
+    assert str(history.check()) == "no anomalies"
+
+
+def test_a_value_that_was_read_in_an_aborted_transaction_only_is_lost() -> None:
+    history = History()
+    auditor = history.client("auditor", isolation="read_uncommitted")
+    producer = history.client("producer")
+    first, second = producer.begin(), producer.begin()
+    first.send("orders", "order").acknowledged(0, 0)
+    first.aborted()
+    second.send("orders", "order").acknowledged(0, 2)
+    producer.send("orders", "last").acknowledged(0, 4)
+    second.commits()
+    second.committed()
+    auditor.read("orders", 0, 0, "order")
+    auditor.read("orders", 0, 4, "last")
+    assert [(it.kind, it.place) for it in history.check()] == [(AnomalyKind.LOST_WRITE, "orders-0 offset 2")]
+
+
+def test_a_record_is_read_before_its_commit_also_if_an_earlier_attempt_was_aborted() -> None:
+    history = History()
+    producer = history.client("producer")
+    first, second = producer.begin(), producer.begin()
+    first.send("orders", "order")
+    first.aborted()
+    second.send("orders", "order")
+    history.client("consumer").read("orders", 0, 2, "order")
+    assert history.check().kinds == {AnomalyKind.PRECOMMITTED_READ}
+
+
+def test_a_group_that_began_late_may_read_from_the_beginning_after_its_commit() -> None:
+    history = History()
+    orders(history, history.client("auditor"))
+    consumer = history.client("consumer", group="billing")
+    for start in (5, 0):
+        consumer.reads_from("orders", 0, start)
+        for offset in range(start, 7):
+            consumer.read("orders", 0, offset, f"order-{offset}")
+        consumer.commit("orders", 0, 7)
+    assert str(history.check()) == "no anomalies"
 
 
 @pytest.mark.long

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 from confluent_kafka import Producer
@@ -81,6 +83,28 @@ def test_an_admin_side_that_is_not_there_is_said_to_be_silent() -> None:
         AdminClient("http://127.0.0.1:1").faults()
     with pytest.raises(AdminError, match="no URL of an admin side"):
         AdminClient("127.0.0.1:9190")
+
+
+@pytest.mark.parametrize("status", [200, 500])
+@pytest.mark.parametrize("answer", ["{}", "[]", "null", '{"faults": [{"x": 1}], "entries": [{}], "problems": ["x"]}'])
+def test_another_program_that_answers_in_json_is_said_to_be_no_admin_side(status: int, answer: str) -> None:
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(answer.encode())
+
+    with HTTPServer(("127.0.0.1", 0), Other) as server:
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        admin = AdminClient(f"http://127.0.0.1:{server.server_port}")
+        try:
+            for call in (admin.faults, admin.ledger, admin.connections, lambda: admin.fault("x")):
+                with pytest.raises(AdminError, match=r"is no admin side of this version|status 500"):
+                    call()
+        finally:
+            server.shutdown()
+            serving.join()
 
 
 def test_clients_that_are_connected_are_shown(proxy: FaultyProxy) -> None:

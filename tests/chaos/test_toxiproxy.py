@@ -119,6 +119,28 @@ def test_a_broker_is_down_inside_its_block(toxiproxy: ToxiproxyServer, broker: s
     assert answered(place, b"hello") == b"hello"
 
 
+def test_a_toxic_and_another_one_of_its_kind_inside_its_block_end_each_on_its_own(
+    toxiproxy: ToxiproxyServer, broker: str
+) -> None:
+    place = toxiproxy.in_front_of(broker)[broker]
+    with toxiproxy.toxic("limit_data", bytes=4):
+        for fewer in (3, 4):
+            with toxiproxy.toxic("limit_data", broker, bytes=fewer):
+                assert answered(place, b"hello") == b"hello"[:fewer]
+        assert answered(place, b"hello") == b"hell"
+    assert answered(place, b"hello") == b"hello"
+
+
+def test_a_broker_that_is_down_stays_so_after_a_block_inside(toxiproxy: ToxiproxyServer, broker: str) -> None:
+    place = toxiproxy.in_front_of(broker)[broker]
+    with toxiproxy.down():
+        with toxiproxy.down(broker):
+            pass
+        with pytest.raises(ConnectionRefusedError):
+            answered(place, b"hello")
+    assert answered(place, b"hello") == b"hello"
+
+
 def test_a_toxic_that_does_not_exist_is_told(toxiproxy: ToxiproxyServer, broker: str) -> None:
     toxiproxy.in_front_of(broker)
     with (

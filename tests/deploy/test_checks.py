@@ -50,7 +50,8 @@ def test_a_failing_check_fails_the_run_but_the_tests_are_still_run(capsys: pytes
     environment = Recording("mypy")
     assert run(environment, []) == 1
     assert environment.commands[-2][:2] == ("-m", "pytest")
-    assert "deploy: failed: mypy\n" in capsys.readouterr().out
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == "deploy: failed: mypy; what they found is said before the tests"
 
 
 def test_the_exit_code_of_failing_tests_is_kept() -> None:

@@ -15,7 +15,8 @@ from proxy.protocol.header import read_response_header, request_frame
 from proxy.protocol.schema import Request
 from tests.hostile.canary import HOST, REAL
 
-PATIENCE = 10.0  # seconds to wait for anything before giving up
+PATIENCE = 10.0  # seconds to wait for a socket before giving up
+LONG = 30.0  # and for anything that is looked for again and again
 KEPT = 32 << 20  # bytes received that are kept, at most
 CLOSED = (ConnectionResetError, BrokenPipeError, ConnectionAbortedError, ssl.SSLError)
 
@@ -143,7 +144,7 @@ class Client:
         return REAL.encode() in self.told
 
 
-def patiently(what: str, within: float = PATIENCE) -> Iterator[None]:
+def patiently(what: str, within: float = LONG) -> Iterator[None]:
     """Rounds of a polling loop, which the caller leaves with `break`. Raises NotHeldError when that takes too long."""
     end = time.monotonic() + within
     while time.monotonic() < end:
@@ -169,10 +170,10 @@ def connect(port: int, receive: int = 0, source: str = "") -> socket.socket:
     return sock
 
 
-def settled(look: Callable[[], int], rounds: int = 20) -> int:
+def settled(look: Callable[[], int], rounds: int = 20, within: float = LONG) -> int:
     """The value, once it does not change for this many rounds."""
     last, same = look(), 0
-    for _ in patiently("it settles"):
+    for _ in patiently("it settles", within):
         now = look()
         same = same + 1 if now == last else 0
         last = now

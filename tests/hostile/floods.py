@@ -17,6 +17,7 @@ from tests.hostile.stage import Peer, brief, silent
 from tests.hostile.trial import case, cases
 
 MOST = int(str(LIMITS["connections"]))
+SLOWEST = 60.0  # seconds that what is sent in one go may take on a busy machine
 
 
 @cases({"connections to a broker": 2, "connections to the bootstrap port": None}, on=OPEN, crowded=True)
@@ -28,12 +29,17 @@ def connections(ground: Ground, node: int | None) -> str:
     refused = sum(not client.receive() for client in clients)
     assert refused >= 100, f"only {refused} were refused"
     ground.leave()
+    _another_is_served(ground)
+    return f"{refused} of {len(clients)} refused, nobody afterwards"
+
+
+def _another_is_served(ground: Ground) -> None:
+    """Wait for that. All connections before it were accepted then."""
     for _ in patiently("somebody else may come"):
         with Client(connect(ground.port())) as client:
             client.send(beat())
             if client.receive():
-                return f"{refused} of {len(clients)} refused, nobody afterwards"
-    raise AssertionError
+                break
 
 
 @case("connections to two workers", on=TWO, crowded=True)
@@ -69,7 +75,9 @@ def _come_and_go(ground: Ground, said: bytes, reset: bool, listener: str = "clie
 )
 def storms(ground: Ground, how: tuple[bytes, bool]) -> str:
     """As fast as possible, one after the other: a client that left still counts until the dial to its broker ends."""
-    return _come_and_go(ground, *how)
+    seen = _come_and_go(ground, *how)
+    _another_is_served(ground)
+    return seen
 
 
 @case("connect and reset, before two workers", on=TWO, crowded=True)
@@ -81,7 +89,7 @@ def storm_of_two(ground: Ground) -> str:
 @case("many clients that leave at the same moment", on=AUDITED, crowded=True)
 def leave_together(ground: Ground) -> str:
     clients = []
-    for _ in range(MOST - 50):
+    for _ in range(MOST - 100):  # some connections of the case before may not be closed yet
         clients.append(client := ground.client())
         client.ask(BEAT, 4)
     for client in clients:
@@ -134,7 +142,7 @@ def pipeline(ground: Ground) -> str:
     clients = [ground.client() for _ in range(5)]
     for client in clients:
         client.push(b"".join(map(beat, range(ground.times(50_000, 200_000)))), ground.times(1, 3))
-    passed = settled(lambda: ground.stage.heard.count(b"open-g"))
+    passed = settled(lambda: ground.stage.heard.count(b"open-g"), within=SLOWEST)
     assert passed <= 1_001 * len(clients), f"{passed} requests passed"
     return f"{passed} requests passed for {len(clients)} clients"
 
@@ -187,11 +195,11 @@ def unanswered(ground: Ground) -> str:
     came = _drained(ground)
     empty = request_frame(ProduceRequest(acks=0, timeout_ms=1, topic_data=[]), 0, 1, "")
     many = [ground.client() for _ in range(5)]
-    said = empty * ground.times(100_000, 200_000)
+    said = empty * ground.times(50_000, 200_000)
     with ThreadPoolExecutor(len(many)) as pool:
         for sending in [pool.submit(client.send, said) for client in many]:
             assert sending.result()
-    taken = settled(lambda: sum(said.count(empty) for said in came))
+    taken = settled(lambda: sum(said.count(empty) for said in came), within=SLOWEST)
     sent = len(many) * len(said) // len(empty)
     assert taken == sent, f"{taken} of {sent} requests came to the broker"
     return f"{sent} requests of {len(empty)} bytes from {len(many)} clients"
@@ -205,7 +213,7 @@ def at_once(ground: Ground) -> str:
     said = b"".join(map(beat, range(999)))
     for client in many:
         client.send(said)
-    taken = settled(lambda: sum(said.count(b"open-g") for said in came))
+    taken = settled(lambda: sum(said.count(b"open-g") for said in came), within=SLOWEST)
     assert taken == 999 * len(many), f"{taken} of {999 * len(many)} requests came to the broker"
     return f"{len(many)} clients, {len(said):,} bytes each"
 

@@ -24,7 +24,7 @@ import yaml
 
 from tests.hostile import canary
 from tests.hostile.canary import HOST, REAL
-from tests.hostile.client import PATIENCE, Client, NotHeldError, connect, patiently
+from tests.hostile.client import LONG, Client, NotHeldError, connect, patiently
 from tests.hostile.stage import NODE, Play, Stage
 from tests.hostile.watch import Watch
 from tests.real.ports import accepts, free_block, free_port
@@ -199,7 +199,7 @@ class Ground:
 
     def met(self, limit: str) -> int:
         """How often this limit was reached, according to the metrics."""
-        told = httpx.get(f"http://{HOST}:{self.admin}/metrics", timeout=PATIENCE, trust_env=False).text
+        told = httpx.get(f"http://{HOST}:{self.admin}/metrics", timeout=LONG, trust_env=False).text
         about = (line for line in told.splitlines() if "doorkeeper_limits_total" in line and f'limit="{limit}"' in line)
         return sum(int(float(line.rpartition(" ")[2])) for line in about)
 

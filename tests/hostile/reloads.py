@@ -33,7 +33,7 @@ def _reload(ground: Ground) -> bool:
     """Is the file as it is now taken?"""
     start = ground.watch.log_size()
     ground.proxy.send_signal(signal.SIGHUP)
-    for _ in patiently("the configuration is read", 2):
+    for _ in patiently("the configuration is read"):
         if told := list(ground.watch.lines(start)):
             return any(line["event"] == TAKEN for line in told)
     raise AssertionError

@@ -15,7 +15,18 @@ from proxy.auth.identity import Identities, Password, introduce_later
 from proxy.auth.passwords import BAD, PlainExchange, ScramExchange
 from proxy.auth.tokens import BearerExchange, TokenValidator
 from proxy.auth.verifiers import verifiers
-from proxy.core.commands import Close, Command, Emit, PauseClient, Perform, ResumeClient, ToBroker, ToClient, Wake
+from proxy.core.commands import (
+    Await,
+    Close,
+    Command,
+    Emit,
+    PauseClient,
+    Perform,
+    ResumeClient,
+    ToBroker,
+    ToClient,
+    Wake,
+)
 from proxy.core.context import Connection
 from proxy.core.events import Refused
 from proxy.core.filters import Filters
@@ -33,6 +44,7 @@ from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, S
 from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from proxy.testing import (
     ANY,
+    FakeClock,
     FakeWorker,
     FromBroker,
     FromClient,
@@ -436,6 +448,36 @@ def test_a_client_that_left_while_its_password_was_checked_does_not_come_in(firs
 def test_whoever_takes_too_long_is_closed() -> None:
     assert Playbook(Terminated()) >> FromClient(handshake(1)) << ToClient(offered(1)) >> Time(0) << Close(ANY)
     assert authenticated() >> Time(0)
+
+
+@pytest.mark.parametrize("first", [handshake(1) + authenticate(2), handshake(1, version=0) + raw(PLAIN_ALICE)])
+def test_nobody_is_closed_because_the_proxy_takes_long_to_check_a_password(first: bytes) -> None:
+    link = Link(connection(), Filters([Terminated()]), Limits())
+    (patience,) = [command for command in link.begin() if isinstance(command, Wake)]
+    (call,) = [command for command in from_client(link, bytearray(first)) if isinstance(command, Perform)]
+    (wait,) = link.wake(patience.token)
+    assert isinstance(wait, Await)
+    link.performed(call.token, call.work())
+    assert wait.signal.is_released
+    assert link.wake(wait.token) == []
+    assert link.connection.principal == "User:alice"
+
+
+def test_time_in_which_a_password_was_checked_is_not_the_clients() -> None:
+    clock = FakeClock()
+    plugin = SaslTerminated(SaslTerminated.Options(authority=authority()), FakeWorker(clock=clock).services())
+    link = Link(connection(), Filters([plugin]), Limits())
+    (patience,) = [command for command in link.begin() if isinstance(command, Wake)]
+    data = bytearray(handshake(1) + authenticate(2, WRONG))
+    (call,) = [command for command in from_client(link, data) if isinstance(command, Perform)]
+    clock.now += 40.0
+    (wait,) = link.wake(patience.token)
+    assert isinstance(wait, Await)
+    delayed = link.performed(call.token, call.work())  # as every refusal is
+    assert [type(command) for command in delayed] == [Emit, Wake]
+    (more,) = link.wake(wait.token)
+    assert more == Wake(more.token, 40.0)
+    assert link.wake(more.token) == [Close("not authenticated within 30 s (limits.first_frame)")]
 
 
 def test_a_session_that_is_over_takes_nothing_but_sasl() -> None:

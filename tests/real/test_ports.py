@@ -26,7 +26,8 @@ def test_another_run_has_a_port_only_when_this_one_gave_it_back() -> None:
     assert not _can_another_run_have(first + 1)
     for _ in range(KEPT):
         free_port(LOOPBACK)
-    assert _can_another_run_have(first + 1)
+    given_back = [port for port in range(first, first + 3) if port not in ports._given]  # one may have been given again
+    assert any(map(_can_another_run_have, given_back)), "a run beside this one may have one of them, but not all"
 
 
 def test_a_port_that_somebody_has_at_another_address_is_not_free() -> None:

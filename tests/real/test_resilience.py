@@ -15,7 +15,8 @@ from tests.real.records import patiently
 from tests.real.topics import create
 from tests.real.way import Way
 
-pytestmark = pytest.mark.real
+WAYS = [pytest.param("direct", marks=pytest.mark.long), "proxy"]  # without the proxy it shows what a cluster does alone
+pytestmark = [pytest.mark.real, pytest.mark.parametrize("way", WAYS, indirect=True)]
 
 
 @pytest.fixture(scope="module")

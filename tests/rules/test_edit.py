@@ -108,6 +108,13 @@ def test_what_cannot_be_edited_is_an_error_with_a_way_out() -> None:
     assert edit(f"acls: []\n# {text}", acl("User:a", Operation.READ, "t")).text
 
 
+@pytest.mark.parametrize("begins", ["? acls\n: ", "acls: &anchor\n", "acls:\r"])
+def test_a_rule_whose_dash_is_not_found_is_an_error_with_a_way_out(begins: str) -> None:
+    text = f"{begins}- {{allow: User:a, to: Read, topics: t}}\n"
+    with pytest.raises(EditError, match=r'"-" of item 1 under "acls" was not found \(edit it by hand'):
+        edit(text, removed=(acl("User:a", Operation.READ, "t"),))
+
+
 def test_any_acls_come_and_go_in_any_order() -> None:
     dice = random.Random(5)
     for _ in range(60):

@@ -1,9 +1,11 @@
 """Hosts, as Java prints them and as networks."""
 
+import re
+
 import pytest
 from pydantic_core import PydanticCustomError
 
-from rules.hosts import HostPattern, java_text, parse
+from rules.hosts import HostPattern, client_host, java_text, parse
 
 
 @pytest.mark.parametrize(
@@ -59,3 +61,11 @@ def test_a_host_is_written_as_it_was_read(host: str) -> None:
 def test_what_is_no_host_is_refused_with_a_way_out(value: object) -> None:
     with pytest.raises(PydanticCustomError, match="; "):
         parse(value)
+
+
+def test_a_client_comes_from_an_address_and_from_nothing_else() -> None:
+    assert client_host("::1") == "0:0:0:0:0:0:0:1"
+    assert client_host("10.1.2.3") == "10.1.2.3"
+    for text in ("300.1.1.1", "kafka", "10.0.0.0/8", "*", ""):
+        with pytest.raises(ValueError, match=f'^"{re.escape(text)}" is not an IP address; write that of a client'):
+            client_host(text)

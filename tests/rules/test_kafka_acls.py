@@ -39,6 +39,13 @@ def test_a_listing_is_read_as_it_is_printed() -> None:
     assert listed("", "listing") == []
 
 
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("name", ["a\rb", "a\r\nb", "a\nb", "a\r"])
+def test_a_line_break_in_a_name_stays_as_it_is(name: str, line_end: str) -> None:
+    listing = (HEAD + ENTRY).replace("\n", line_end).replace("name=t", f"name={name}")
+    assert [one.pattern.name for one in listed(listing, "listing")] == [name]
+
+
 HEAD = "Current ACLs for resource `ResourcePattern(resourceType=TOPIC, name=t, patternType=LITERAL)`:\n"
 ENTRY = "\t(principal=User:a, host=*, operation=READ, permissionType=ALLOW)\n"
 
@@ -164,6 +171,8 @@ def test_each_type_has_its_own_option() -> None:
         binding(ResourceType.TOPIC, " t", Operation.READ),
         binding(ResourceType.TOPIC, "", Operation.READ),
         binding(ResourceType.TOPIC, "t", Operation.READ, "User:a "),
+        binding(ResourceType.TOPIC, "t\x1b[2Jt", Operation.READ),
+        binding(ResourceType.TOPIC, "t", Operation.READ, "User:a\nb"),
     ],
 )
 def test_what_no_command_can_say_is_told(one: Binding) -> None:

@@ -286,6 +286,12 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
             '8:11: "10.1.2.3/8" is an address inside a network; write "10.0.0.0/8"',
         ],
     ),
+    "a network on one interface": (
+        instead("10.0.0.0/8", "fe80::%eth0/10"),
+        [
+            '8:11: "fe80::%eth0/10" names an interface, which a network cannot; write "fe80::/10"',
+        ],
+    ),
     "a network that is too wide": (
         instead("10.0.0.0/8", "10.0.0.0/33"),
         [
@@ -490,6 +496,7 @@ characters = st.sampled_from("ab*:-[]{}'\"# \n\t&!%@0\u2028\x00")
 
 @given(st.lists(st.tuples(st.integers(0, len(GOOD)), st.integers(0, 3), st.text(characters, max_size=3)), max_size=3))
 @example([(16, 3, "\n\n")])  # a name of two lines
+@example([(64, 0, "\u2028")])  # a name that begins with what cannot be seen
 def test_whatever_a_file_says_the_answer_is_rules_or_problems(edits: list[tuple[int, int, str]]) -> None:
     text = GOOD
     for at, length, new in edits:

@@ -91,6 +91,8 @@ FORM = Form(Rules, "file of rules", 'begin with "match:"', largest=1 << 20)
     [
         ("api: Prodce", '1:14: unknown api "Prodce"; did you mean "Produce"?'),
         ("version: 9-3", '1:18: "9-3" ends before it begins; write "3-9"'),
+        # A range of so many versions has no length in Python, and the text of a near miss asks for it.
+        ("version: 3-99999999999999999999", '1:18: "3-99999999999999999999" is not a version; write e.g. "9" or "3-9"'),
         ("version: new", '1:18: "new" is not a version; write e.g. "9" or "3-9"'),
         ("partition: -1", "1:20: -1 is not a number of a partition or a broker; they count from 0"),
         ("broker: kafka-1", '1:17: "kafka-1" is not a number of a partition or a broker; they count from 0'),

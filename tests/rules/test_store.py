@@ -194,7 +194,7 @@ def test_as_many_acls_as_a_controller_creates_at_once_are_added_and_no_more(file
 def test_a_lock_that_is_never_given_back_is_not_waited_for_without_end(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rules.store.PATIENCE", 0.05)
+    monkeypatch.setattr("proxy.text.locked.PATIENCE", 0.05)
     with file.open() as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         with pytest.raises(StoreError, match="is locked by another program"):

@@ -2,7 +2,8 @@
 
 import pytest
 
-from rules import examine_text
+from rules import ResourceType, examine_text
+from rules.unreachable import Denials
 
 WARNINGS = {
     "an operation that is never asked": (
@@ -42,7 +43,10 @@ WARNINGS = {
     ),
     "a name with a space at its end": (
         "{deny: 'User:b ', to: Read, topics: t}",
-        ['12: no client has a name with white space at its ends, or with what cannot be seen: "User:b "'],
+        [
+            '12: no client has the name of "User:b "; write it without white space at its ends, '
+            "and without what cannot be seen"
+        ],
     ),
     "a network of IPv4 addresses inside IPv6": (
         "{deny: User:b, to: Read, topics: t, from: '::ffff:10.0.0.0/104'}",
@@ -84,7 +88,22 @@ WARNINGS = {
         "  - {deny: User:a, to: [Read, Describe], topics: t}\n"
         "  - {deny: 'User:*', to: All, topics: d*}\n"
         "  - {deny: User:a, to: Write, topics: '*'}",
-        ['5: this never allows anything: rule 3 under "acls" denies it all; take one of the two out'],
+        [
+            '5: this never allows anything: rules 2, 3, 4 under "acls" together deny it all; '
+            "take this rule out, or one of those"
+        ],
+    ),
+    "an allow that one rule denies": (
+        "{allow: User:a, to: Read, topics: [t, tt]}\n  - {deny: User:a, to: All, topics: t*}",
+        ['5: this never allows anything: rule 2 under "acls" denies it all; take one of the two out'],
+    ),
+    "an allow that many rules deny": (
+        f"{{allow: User:a, to: Read, topics: [{', '.join(f't{n}' for n in range(7))}]}}"
+        + "".join(f"\n  - {{deny: User:a, to: All, topics: t{n}}}" for n in range(7)),
+        [
+            '5: this never allows anything: rules 2, 3, 4, 5, 6 and more under "acls" together deny it all; '
+            "take this rule out, or one of those"
+        ],
     ),
 }
 
@@ -115,6 +134,8 @@ def test_what_can_never_match_is_told_with_its_place(case: str) -> None:
         "{allow: User:a, to: Read, topics: t*}\n  - {deny: User:a, to: All, topics: tt*}",
         "{allow: User:a, to: Read, topics: t}\n  - {deny: User:a, to: All, topics: t, tls: false}",
         "{allow: User:a, to: Read, topics: t}\n  - {deny: User:a, to: All, topics: t, from: 10.1.2.3}",
+        # An empty prefix does not deny "any topic at all", which a broker asks of idempotent producers (KIP-679).
+        "{allow: User:a, to: Write, topics: t*}\n  - {deny: User:a, to: All, topics: {prefixed: ''}}",
     ],
 )
 def test_what_may_match_is_left_alone(rule: str) -> None:
@@ -126,9 +147,33 @@ def test_what_may_match_is_left_alone(rule: str) -> None:
     [
         ("user:admin", 'no client has the type "user"; did you mean "User:admin"?'),
         ("User:a;User:b", '"User:a;User:b" is one principal; write a list: [User:alice, User:bob]'),
+        (
+            "User:*",
+            '"User:*" does not make everybody a super user, here it is somebody of the name "*"; '
+            'write "allow: User:*" under "acls"',
+        ),
         (" User:admin", 'no client has the type " User"; did you mean "User:admin"?'),
     ],
 )
 def test_a_super_user_who_can_be_nobody_is_told(principal: str, complaint: str) -> None:
     _, problems = examine_text(f"super_users: ['{principal}']\n", "acl.yaml", {})
     assert [str(problem) for problem in problems] == [f"acl.yaml:1:15: warning: {complaint}"]
+
+
+def test_a_rule_for_everybody_does_not_pass_for_one_of_a_super_user() -> None:
+    text = "super_users: 'User:*'\nacls:\n- {allow: 'User:*', to: Read, topics: t}\n"
+    _, problems = examine_text(text, "acl.yaml", {})
+    assert [problem.place for problem in problems if problem.place] == [(1, 14)]
+
+
+def test_a_rule_that_no_broker_asks_for_is_not_said_to_be_denied() -> None:
+    rule = "{allow: User:a, to: CreateTokens, topics: t}\n  - {deny: User:a, to: Read, topics: t}"
+    (warning,) = warnings(rule)
+    assert "no broker asks for CreateTokens of topics" in warning
+
+
+def test_a_deny_that_stands_in_many_rules_is_looked_at_once() -> None:
+    same = "- {deny: User:a, to: [Read, Write], topics: t*}\n- {deny: User:a, to: Read, topics: t*}\n"
+    snapshot, _ = examine_text(f"acls:\n{same * 10}- {{deny: User:a, to: Delete, topics: t*}}\n", "acl.yaml", {})
+    assert snapshot is not None
+    assert Denials(snapshot.file).indexes[ResourceType.TOPIC, "User:a"].about("t") == [0, 20]

@@ -13,7 +13,7 @@ from proxy.plugin.files import nearest
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 YEARS = range(1970, 2201)  # of events; others are mistakes, or too near to the limits of a datetime
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,6})?)?Z?)?")
-_HOURS = re.compile(r"(?:([A-Z][a-z]{2})(?:-([A-Z][a-z]{2}))? )?(\d\d):(\d\d)-(\d\d):(\d\d)")
+_HOURS = re.compile(r"(?:([A-Z][a-z]{2})(?:-([A-Z][a-z]{2}))? )?(\d\d):([0-5]\d)-(\d\d):([0-5]\d)", re.ASCII)
 _OFFSETS = re.compile(r"(?P<topic>[\w.-]+?)(?:-(?P<partition>\d+))?:(?P<first>\d+)-(?P<last>\d+)")
 
 

@@ -9,6 +9,7 @@ Rules:
   in bytes, with the same rows: each Java lists the encodings of a file in its own order.
 * Files of an earlier run are deleted before the first table is written: a page and its tables are of one run.
 * Each report is computed once (`computed.py`).
+* One run at a time writes a folder (`alone.py`).
 * An error that stops the job is reported in one line. Events that were read already are kept for the next run.
 """
 
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+from plugins.audit.reports.alone import alone
 from plugins.audit.reports.catalogue import REPORTS
 from plugins.audit.reports.facts import JournalFacts
 from plugins.audit.reports.inputs import Inputs
@@ -28,7 +30,7 @@ from plugins.audit.reports.pipeline.audit_topic import PLAIN, AuditTopicPlace, T
 from plugins.audit.reports.pipeline.computed import computed
 from plugins.audit.reports.pipeline.java import NoJavaError
 from plugins.audit.reports.pipeline.place import JournalPlace, PlaceError, java_says
-from plugins.audit.reports.pipeline.session import SparkMissingError, session
+from plugins.audit.reports.pipeline.session import SparkMissingError, knows_zone, session
 from plugins.audit.reports.render.page import HASHES, PAGE, write_page
 from plugins.audit.reports.render.sheet import NEEDED, Sheet, not_made, write_sheet
 from plugins.audit.reports.report import AuditReport, CannotTellError, ordered
@@ -69,13 +71,23 @@ class ReportJob:
     key: Ed25519PublicKey | None = None
     access: TopicAccess = PLAIN
 
+    @property
+    def store(self) -> JournalPlace:
+        """Where events are kept for the next run."""
+        return JournalPlace.of(self.work or str(self.out / "work"))
+
+    @property
+    def folders(self) -> list[Path]:
+        """The folders of this machine that it writes."""
+        return [self.out, *filter(None, [self.store.folder])]
+
 
 def run(job: ReportJob, tell: Callable[[Progressed], None]) -> Path:
     """Make the reports. Returns the path of the page. Raises ReportError."""
     try:
         place = _begin(job)
         is_fetched = isinstance(place, AuditTopicPlace) and job.master is not None
-        with session(job.master, job.access.of_spark if is_fetched else {}) as spark:
+        with alone(job.folders), session(job.master, job.access.of_spark if is_fetched else {}) as spark:
             return make(job, place, spark, tell)
     except SparkMissingError as error:
         raise ReportError(f"{error}{f'; {job.access.way_out}' if is_fetched else ''}") from None
@@ -88,12 +100,15 @@ def make(job: ReportJob, place: JournalSource, spark: SparkSession, tell: Callab
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
+    if not knows_zone(spark, zone := job.inputs.zone):  # a report would find that after hours, and end the run
+        raise ReportError(f"Java does not know the time zone {zone}; give --zone another place that has the same time")
     try:
         return _Run(job, place, spark, tell).page()
     except PlaceError as error:
         raise ReportError(str(error)) from None
     except OSError as error:
-        raise ReportError(f"{error.filename}: {error.strerror}; check its permissions and the disk's room") from None
+        where = job.out if error.filename is None else error.filename  # of a write that the disk refused
+        raise ReportError(f"{where}: {error.strerror}; check its permissions and the disk's room") from None
     except PySparkException as error:
         raise ReportError(f"Spark: {str(error).splitlines()[0]}") from error
     except Py4JJavaError as error:
@@ -103,8 +118,11 @@ def make(job: ReportJob, place: JournalSource, spark: SparkSession, tell: Callab
 def _begin(job: ReportJob) -> JournalSource:
     """The place of the journal. Checks that the reports can be written. Raises PlaceError, ReportError."""
     place = AuditTopicPlace.of(job.journal) or JournalPlace.of(job.journal)
-    if isinstance(place, JournalPlace) and place.folder is not None and job.out.absolute().is_relative_to(place.folder):
-        raise ReportError(f"{job.out}: this is in the journal itself; give --out another folder")
+    journal = place.folder if isinstance(place, JournalPlace) else None
+    for folder in job.folders:
+        if journal is not None and folder.resolve().is_relative_to(journal.resolve()):
+            option = "--out" if folder is job.out else "--work"
+            raise ReportError(f"{folder}: this is in the journal itself; give {option} another folder")
     try:
         if isinstance(place, JournalPlace):
             place.check()
@@ -149,8 +167,7 @@ class _Run:
         from plugins.audit.reports.pipeline.events import PeriodEvents
         from plugins.audit.reports.pipeline.inspection import corrupt, counted
 
-        place, asked = self._place, self._job.inputs
-        work = JournalPlace.of(self._job.work or str(self._job.out / "work"))
+        place, asked, work = self._place, self._job.inputs, self._job.store
         rows, facts = self._of_journal(place, work) if isinstance(place, JournalPlace) else self._of_topic(place, work)
         events = PeriodEvents(rows, asked)
         facts = replace(counted(events, facts), corrupt=corrupt(rows))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from pydantic import Field
+from pydantic import Field, StrictInt
 
 from plugins.faults.effect import EndOfConnection, FaultSide, Target
 from plugins.faults.kinds import SidedEffect
@@ -17,7 +17,7 @@ class CutFrame(SidedEffect):
 
     of_frames: ClassVar = True
 
-    bytes: Annotated[int, Field(ge=0)] = Field(
+    bytes: Annotated[StrictInt, Field(ge=0)] = Field(
         description="After so many bytes of the frame, of which its size is the first four.", examples=["10"]
     )
     side: FaultSide = Field(

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from statistics import NormalDist
 
-from pydantic import Field
+from pydantic import Field, StrictFloat
 
 from plugins.faults.effect import Target
 from plugins.faults.kinds import SidedEffect
@@ -49,7 +49,7 @@ class LognormalDelay(Options):
     """Times that are mostly short and rarely very long, as those of real networks and disks."""
 
     median: Seconds = Field(description="Half of the times are shorter.", examples=["20ms"])
-    sigma: float = Field(
+    sigma: StrictFloat = Field(
         gt=0, le=5, description="How far it reaches: 95 % are below median * e^(1.6 sigma).", examples=["0.5"]
     )
 

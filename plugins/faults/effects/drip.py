@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from pydantic import Field
+from pydantic import Field, StrictInt
 
 from plugins.faults.effect import FaultSide, Target
 from plugins.faults.kinds import SidedEffect
@@ -18,7 +18,7 @@ class DripFrame(SidedEffect):
 
     of_frames: ClassVar = True
 
-    bytes: Annotated[int, Field(ge=1)] = Field(description="So many bytes at once.", examples=["16"])
+    bytes: Annotated[StrictInt, Field(ge=1)] = Field(description="So many bytes at once.", examples=["16"])
     every: Seconds = Field(default=0.05, description="The time between two pieces.", examples=["50ms"])
     side: FaultSide = Field(
         default=FaultSide.AFTER_BROKER,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar
 
-from pydantic import Field
+from pydantic import Field, StrictInt
 
 from plugins.faults.effect import Effect, Target
 from proxy.plugin import Decision, Forward
@@ -19,7 +19,9 @@ class DuplicateRequest(Effect):
 
     of_frames: ClassVar = True
 
-    times: Annotated[int, Field(ge=2, le=10)] = Field(default=2, description="So many times in all.", examples=["2"])
+    times: Annotated[StrictInt, Field(ge=2, le=10)] = Field(
+        default=2, description="So many times in all.", examples=["2"]
+    )
 
     def apply(self, target: Target, firing: Firing) -> Decision:
         return Forward(target.message, copies=self.times)

@@ -12,12 +12,12 @@ from typing import Annotated
 
 from pydantic import Field, PlainValidator
 
-from plugins.faults.effect import Target
+from plugins.faults.effect import FaultSide, Target
 from plugins.faults.kinds import SayingEffect
 from plugins.faults.said_error import SaidError
-from proxy.plugin import APIS, Api, ErrorCode, wrong
+from proxy.plugin import APIS, Api, Context, ErrorCode, wrong
 from proxy.plugin.files import nearest, nearest_word, shown
-from proxy.plugin.schema import levels
+from proxy.plugin.schema import TOP, levels
 from rules.trigger import Firing
 from rules.values import Given
 
@@ -65,6 +65,9 @@ class ErrorAnswer(SayingEffect):
                 "level",
                 f'no answer of {named} has an error at the level "{self.level}"; {nearest(self.level, known)}',
             )
+
+    def answers_elements(self, ctx: Context) -> bool:
+        return self.side is FaultSide.BEFORE_BROKER and self._said.level_in(ctx) != TOP
 
     @cached_property
     def _said(self) -> SaidError:

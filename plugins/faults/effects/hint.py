@@ -25,6 +25,7 @@ from proxy.plugin import (
     SHARE_ACKNOWLEDGE,
     SHARE_FETCH,
     Ask,
+    Context,
     ErrorCode,
     Meaning,
     MetadataRequest,
@@ -64,6 +65,9 @@ class FalseHint(Effect):
 
     who: Hint = Field(default=Hint.OTHER, description="Which leader is named.", examples=["unknown"])
 
+    def answers_elements(self, ctx: Context) -> bool:
+        return True
+
     def cannot(self, target: Target) -> str | None:
         ctx = target.ctx
         if ctx.version < SINCE[ctx.api]:
@@ -90,14 +94,19 @@ class FalseHint(Effect):
 
     def _hint(self, target: Target, truth: Truth, answer: Any) -> None:
         """Name a leader beside each error that this effect put into the answer."""
+        meant = {(it.subject.topic, it.subject.partition) for it in target.meant}
         named: set[int] = set()
         for partition, about in at_level(answer, target.ctx.version, "partition", target.subject, truth.names.get):
             place = about.topic or "", about.partition if about.partition is not None else -1
+            if not target.all_meant and place not in meant:
+                continue  # another fault's, or the broker's own
             if partition.error_code == NOT_LEADER.code and place in truth.leaders:
                 leader, epoch = self._told(truth, *truth.leaders[place])
                 partition.current_leader = type(partition).Leader(leader_id=leader, leader_epoch=epoch)
                 named.add(leader)
-        answer.node_endpoints = [_endpoint(answer, truth.brokers[it]) for it in sorted(named) if it in truth.brokers]
+        known = {it.node_id for it in answer.node_endpoints}
+        new = sorted(named & truth.brokers.keys() - known)
+        answer.node_endpoints = [*answer.node_endpoints, *(_endpoint(answer, truth.brokers[it]) for it in new)]
 
     def _told(self, truth: Truth, leader: int, epoch: int) -> tuple[int, int]:
         """The leader and the epoch to name instead of the real ones."""

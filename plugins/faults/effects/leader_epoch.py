@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
+from pydantic import Field, StrictInt
 
 from plugins.faults.effect import Target
 from plugins.faults.kinds import PartsEffect
@@ -47,7 +47,7 @@ class FalseLeaderEpoch(PartsEffect):
     apis: ClassVar = frozenset(SAID)
 
     what: EpochOff = Field(description="An older one, or one that is not yet.", examples=["older"])
-    by: Annotated[int, Field(ge=1, le=1_000_000)] = Field(
+    by: Annotated[StrictInt, Field(ge=1, le=1_000_000)] = Field(
         default=1, description="How many epochs older or newer.", examples=["1"]
     )
 

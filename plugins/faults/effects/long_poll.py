@@ -11,8 +11,8 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from plugins.faults.effect import Effect, Target
+from plugins.faults.kinds import SentTime
 from proxy.plugin import FETCH, SHARE_FETCH, Decision, Forward
-from proxy.plugin.files import Seconds
 from rules.trigger import Firing
 
 ALL = 2**31 - 1  # bytes: more than there will ever be at once
@@ -23,7 +23,7 @@ class LongPoll(Effect):
 
     apis: ClassVar = frozenset({FETCH, SHARE_FETCH})
 
-    time: Annotated[Seconds, Field(le=3600)] = Field(description="How long it waits.", examples=["30s"])
+    time: Annotated[SentTime, Field(le=3600)] = Field(description="How long it waits.", examples=["30s"])
 
     def apply(self, target: Target, firing: Firing) -> Decision:
         target.message.max_wait_ms, target.message.min_bytes = round(self.time * 1000), ALL

@@ -4,6 +4,7 @@ So a write is acknowledged and lost, a commit is not kept, a transaction never e
 that it is in its group until the group has expelled it.
 
 Rules:
+* What the request is about is in the answer, element by element, as clients look for it there.
 * The client's member or producer id and its epoch are in the answer as they were in the request.
 * A heartbeat with which a member joins or leaves cannot be lost: only the broker knows its answer.
 """
@@ -31,6 +32,7 @@ from proxy.plugin import (
     ErrorCode,
     Reply,
 )
+from proxy.plugin.schema import levels
 from rules.trigger import Firing
 
 LOSING = WITH_EPOCHS | {
@@ -39,7 +41,13 @@ LOSING = WITH_EPOCHS | {
 }
 REPEATED = ("member_id", "member_epoch", "producer_id", "producer_epoch", "endpoint_information_epoch")
 INTERVAL = 5000  # ms between two heartbeats, as brokers have it
-ALL_IS_WELL = SaidError(ErrorCode.NONE)
+# The levels of the elements in answers that have an error of their own beside those of the elements.
+ELEMENTS = {
+    ADD_PARTITIONS_TO_TXN: "partition",
+    LEAVE_GROUP: "member",
+    OFFSET_DELETE: "partition",
+    SHARE_ACKNOWLEDGE: "partition",
+}
 
 
 class LoseRequest(Effect):
@@ -50,13 +58,20 @@ class LoseRequest(Effect):
     def cannot(self, target: Target) -> str | None:
         if target.ctx.api in WITH_EPOCHS and target.message.member_epoch <= 0:
             return "the member joins or leaves, and only the broker can say what it is to have"
-        return ALL_IS_WELL.cannot_before(target)
+        return _all_is_well(target).cannot_before(target)
 
     def apply(self, target: Target, firing: Firing) -> Decision:
-        decision = ALL_IS_WELL.before(target)
+        decision = _all_is_well(target).before(target)
         if isinstance(decision, Reply):
             _complete(decision.message, target)
         return decision
+
+
+def _all_is_well(target: Target) -> SaidError:
+    """Success, for each element of the request if it has some."""
+    ctx, level = target.ctx, ELEMENTS.get(target.ctx.api)
+    has_some = target.all_meant and any(it.array is not None for it in target.meant)
+    return SaidError(ErrorCode.NONE, level if has_some and level in levels(ctx.api.response, ctx.version) else None)
 
 
 def _complete(answer: Any, target: Target) -> None:

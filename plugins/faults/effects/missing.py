@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, StrictInt
 
 from plugins.faults.about import at_level
 from plugins.faults.effect import Target
@@ -43,7 +43,7 @@ class MissingInMetadata(PartsEffect):
     """Leave topics, partitions or a broker out."""
 
     what: Given[Missing] = Field(default=None, description="Topics or partitions that are meant.", examples=["topic"])
-    broker: Given[Annotated[int, Field(ge=0)]] = Field(
+    broker: Given[Annotated[StrictInt, Field(ge=0)]] = Field(
         default=None, description="The broker of this node id.", examples=["2"]
     )
 

@@ -45,7 +45,7 @@ def shift(value: object) -> int | None:
     if value == NONE:
         return None
     if not isinstance(value, int) or isinstance(value, bool) or not value or abs(value) > FURTHEST:
-        raise wrong(f"{shown(value)} shifts no offset", 'write e.g. "-100" or "none"')
+        raise wrong(f"{shown(value)} shifts no offset", "write e.g. -100 or none")
     return value
 
 
@@ -53,7 +53,7 @@ class FalseOffset(PartsEffect):
     """Change the offsets of partitions that match."""
 
     apis: ClassVar = frozenset(SAID)
-    nothing: ClassVar = "the answer says no offset that is meant"
+    nothing: ClassVar = "the answer says no offset that is meant and could be changed"
 
     by: Annotated[int | None, PlainValidator(shift)] = Field(
         description="How far they are off, or that there is none.", examples=["-100"]
@@ -61,13 +61,17 @@ class FalseOffset(PartsEffect):
 
     def apply(self, target: Target, firing: Firing) -> Decision:
         for partition, name in list(self.parts(target)):
-            offset = getattr(partition, name)
-            said = NO_OFFSET if self.by is None else min(max(offset + self.by, 0), 2**63 - 1)
-            setattr(partition, name, said)
+            setattr(partition, name, self._told(getattr(partition, name)))
         return Forward(target.message)
+
+    def _told(self, offset: int) -> int:
+        return NO_OFFSET if self.by is None else min(max(offset + self.by, 0), 2**63 - 1)
 
     def parts(self, target: Target) -> Iterator[tuple[Any, str]]:
         for partition in target.structs("partition"):
             for name in SAID[target.ctx.api]:
-                if partition.has(name) and getattr(partition, name) != NO_OFFSET and not partition.error_code:
+                if not partition.has(name) or partition.error_code:
+                    continue
+                offset = getattr(partition, name)
+                if offset != NO_OFFSET and self._told(offset) != offset:
                     yield partition, name

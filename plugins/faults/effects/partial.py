@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
+from pydantic import Field, StrictInt
 
 from plugins.faults.effect import Target
 from plugins.faults.kinds import AnswerEffect
@@ -28,13 +28,13 @@ class PartialFetch(AnswerEffect):
 
     apis: ClassVar = FETCHING
 
-    partitions: Given[Annotated[int, Field(ge=1)]] = Field(
+    partitions: Given[Annotated[StrictInt, Field(ge=1)]] = Field(
         default=None, description="So many partitions bring records.", examples=["1"]
     )
-    batches: Given[Annotated[int, Field(ge=1)]] = Field(
+    batches: Given[Annotated[StrictInt, Field(ge=1)]] = Field(
         default=None, description="A partition brings so many batches.", examples=["1"]
     )
-    bytes: Given[Annotated[int, Field(ge=1)]] = Field(
+    bytes: Given[Annotated[StrictInt, Field(ge=1)]] = Field(
         default=None, description="A partition brings so many bytes.", examples=["100"]
     )
 

@@ -8,9 +8,8 @@ from typing import Annotated
 from pydantic import Field
 
 from plugins.faults.effect import Target
-from plugins.faults.kinds import AnswerEffect
+from plugins.faults.kinds import AnswerEffect, SentTime
 from proxy.plugin import Api, Decision, Forward, Meaning
-from proxy.plugin.files import Seconds
 from rules.trigger import Firing
 
 MOST = (2**31 - 1) // 1000  # seconds: the field has 32 bits for milliseconds
@@ -19,7 +18,7 @@ MOST = (2**31 - 1) // 1000  # seconds: the field has 32 bits for milliseconds
 class ThrottleClient(AnswerEffect):
     """Put a time into `throttle_time_ms`."""
 
-    time: Annotated[Seconds, Field(le=MOST)] = Field(description="How long the client is to wait.", examples=["5s"])
+    time: Annotated[SentTime, Field(le=MOST)] = Field(description="How long the client is to wait.", examples=["5s"])
 
     def problems(self, apis: frozenset[Api]) -> Iterator[tuple[str, str]]:
         if not any(_name(api, version) for api in apis for version in api.versions):

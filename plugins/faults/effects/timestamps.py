@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from plugins.faults.kinds import SentTime
 from plugins.faults.records import RecordsEffect
-from proxy.plugin.files import Seconds
 from proxy.plugin.frames import with_header
 
 MOST = 100 * 365 * 86_400.0  # seconds; a larger shift would give no sensible time
@@ -29,7 +29,7 @@ class Into(Enum):
 class ShiftTimestamps(RecordsEffect):
     """Shift the timestamps of all records."""
 
-    by: Annotated[Seconds, Field(le=MOST)] = Field(description="How far.", examples=["1h"])
+    by: Annotated[SentTime, Field(le=MOST)] = Field(description="How far.", examples=["1h"])
     into: Into = Field(default=Into.PAST, description="Into the past or the future.", examples=["future"])
 
     def changed(self, batch: Any) -> bytes:

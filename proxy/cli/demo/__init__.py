@@ -11,6 +11,8 @@ from pathlib import Path
 
 import click
 
+from proxy.cli import OneLineCommand
+
 EPILOG = """\b
 It starts three brokers (librdkafka's mock cluster, inside this process), `doorkeeper run` in front of them on free
 ports, and confluent-kafka as the client. Nothing is left behind but the page of reports, which is made where Spark
@@ -20,7 +22,7 @@ Exit code: 0 if every step was seen to work, 1 if not.
 """
 
 
-@click.command("demo", epilog=EPILOG)
+@click.command("demo", cls=OneLineCommand, epilog=EPILOG)
 @click.option(
     "--report", type=click.Path(path_type=Path), help="The folder for the page of reports. [default: a new one]"
 )

@@ -14,7 +14,6 @@ Rules:
 
 from __future__ import annotations
 
-import re
 import socket
 from collections.abc import Container
 from typing import NamedTuple
@@ -23,8 +22,7 @@ from proxy.auth.distinguished import distinguished_name, subject
 from proxy.auth.mapping import Mapping
 from proxy.config import LimitOptions
 from proxy.config.model import ListenerOptions
-from proxy.config.tls import ID, ListenerTls
-from proxy.core.addresses import LAST_NODE_ID
+from proxy.config.tls import ListenerTls, broker_named
 from proxy.core.sasl.name import name
 from proxy.core.tls import Tls
 from proxy.net.tls.contexts import Shaken, files, for_clients
@@ -58,8 +56,7 @@ class ClientTls:
         self.kept = WatchedFiles(f"listeners.{name}.tls", files(tls), lambda: for_clients(tls, self._answers_to))
         self._mapping = Mapping(tls.principal_mapping)
         self._bootstrap = (listener.advertise or "").lower()
-        before, _, after = (tls.hosts or "").partition(ID)
-        self._hosts = re.compile(f"{re.escape(before)}(0|[1-9][0-9]{{0,9}}){re.escape(after)}") if tls.hosts else None
+        self._hosts = tls.hosts
         self._others = others
         self._under_way = 0
 
@@ -109,6 +106,4 @@ class ClientTls:
 
     def _broker(self, name: str | None) -> int | None:
         """The id in a broker's host name."""
-        match = self._hosts.fullmatch(name) if self._hosts and name else None
-        broker_id = int(match[1]) if match else None
-        return broker_id if broker_id is not None and broker_id <= LAST_NODE_ID else None
+        return broker_named(self._hosts, name) if self._hosts and name else None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from plugins.acl.client_authorizer import ClientAuthorizer
 from plugins.acl.client_rights import MOST_DECISIONS, ClientRights, size
-from rules import Operation, ResourceType
+from rules import Operation, ResourceType, Snapshot
 from tests.plugins.acl.talk import Rules, Talk
 
 Making = Callable[..., Rules]
@@ -44,6 +46,14 @@ def test_rights_that_were_replaced_decide_as_before_and_cache_nothing(rules: Mak
         assert str(rights.place(READ, TOPIC, "t")).split(":")[-2] == str(line)
     assert before.id != client.rights.id == own.acl.rules.value.id
     assert before.cached == 0 < client.rights.cached
+
+
+def test_whether_there_is_any_resource_at_all_is_looked_up_once(rules: Making, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = rules("acls: [{allow: User:alice, to: Write, topics: t*}]")
+    rights = of_alice(own).rights
+    first = rights.decide_by_type(Operation.WRITE, TOPIC)
+    monkeypatch.setattr(Snapshot, "decide_by_type", lambda *_: pytest.fail("all rules are looked at again"))
+    assert rights.decide_by_type(Operation.WRITE, TOPIC) is first
 
 
 def test_where_a_rule_says_when_it_is_the_moment_of_the_rights_that_counts(rules: Making) -> None:

@@ -172,7 +172,7 @@ def nobody_can_say_whether_an_answer_must_be_looked_at(rules: Making, patch: pyt
     own = rules(MINE)
     talk = Talk(own.acl)
     talk.ask(fetch(12, "mine"), 12)
-    patch.setattr("plugins.acl.client_authorizer.ClientAuthorizer.current", explode)
+    patch.setattr("plugins.acl.client_authorizer.ClientAuthorizer.decides_by", explode)
     return answered(talk, records(12, "mine"))
 
 
@@ -180,11 +180,12 @@ def nobody_can_say_whether_an_answer_must_be_looked_at(rules: Making, patch: pyt
 def nobody_can_say_whether_a_request_is_known(rules: Making, patch: pytest.MonkeyPatch) -> str:
     patch.setattr("plugins.acl.topics_fast_path.TopicsSample.goes_on", explode)
     talk = Talk(rules(MINE).acl, "User:alice")
-    talk.ask(produce(9, "mine"), 9)
+    talk.ask(produce(9, "mine", "mine"), 9)
     talk._sent.clear()
     talk.link.inflight.slots.clear()
-    patch.setattr("plugins.acl.client_authorizer.ClientAuthorizer.current", explode)
-    return happens(talk, produce(9, "mine"), 9)
+    patch.setattr("plugins.acl.topics_fast_path.TopicsSample.strangers", explode)
+    patch.setattr("plugins.acl.client_authorizer.ClientAuthorizer.decides_by", explode)
+    return happens(talk, produce(9, "mine", "mine"), 9)
 
 
 def answered(talk: Talk, response: Response) -> str:

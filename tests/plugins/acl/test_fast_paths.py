@@ -168,6 +168,22 @@ def test_each_request_that_passes_is_shown_as_itself(rules: Making, api: Any, ve
     assert len(talk.to_broker) == len(asked)
 
 
+@pytest.mark.parametrize("version", [7, 12, 13, 17])
+def test_each_request_of_a_session_is_shown_as_itself(rules: Making, version: int) -> None:
+    own = rules(OWN)
+    own.acl.names.learn([type("T", (), {"name": name, "topic_id": topic_id(name)}) for name in NAMES])
+    shown = Shown()
+    talk = Talk(own.acl, "User:alice", None, shown)
+    asked = [("mine", "more"), *[("mine",)] * 4, ("more", "mine"), ("mine",), (), ()]
+    for epoch, topics in enumerate(asked):
+        session = (7, epoch) if epoch else (0, 0)
+        talk.send(request_frame(fetch(version, *topics, session=session), version, epoch, "app"), FETCH, version)
+        talk.answer(records(version, *topics, session=7))
+    told = [tuple(topic_id(name) if version >= 13 else name for name in topics) for topics in asked]
+    assert shown.seen == [*enumerate(told)]
+    assert len(talk.to_broker) == len(asked)
+
+
 @pytest.mark.parametrize(("api", "version"), [(PRODUCE, 9), (FETCH, 12)])
 def test_no_request_passes_after_the_hours_of_its_rule(rules: Making, api: Any, version: int) -> None:
     own = rules("acls: [{allow: User:alice, to: All, topics: mine, during: {before: 2023-11-19T13:00, zone: UTC}}]")

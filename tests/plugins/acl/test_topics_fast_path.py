@@ -10,6 +10,7 @@ import pytest
 from plugins.acl.request_authorizer import authorizer_of
 from plugins.acl.topics_fast_path import FETCH_TOPICS, LOOKED_AT, NEW, PRODUCE_TOPICS, TopicsFastPath
 from proxy.core.context import Context
+from proxy.core.fast_path import Certain
 from proxy.core.fetch_sessions import FetchSessions
 from proxy.protocol.api import FETCH, PRODUCE
 from proxy.protocol.header import request_frame
@@ -59,6 +60,14 @@ class Known:
     def read(self, request: Request) -> None:
         self.passed(self.judged(request), request)
 
+    def certain(self, request: Request) -> Certain | None:
+        """Which requests are certain to pass, once this one was read."""
+        begins = self.fast_path.learn(
+            self.judged(request), self.frame(request), BODY + request.api.is_flexible(self.version)
+        )
+        assert begins is not None
+        return begins.certain
+
     def frame(self, request: Request, client: str = "app") -> memoryview:
         return memoryview(request_frame(request, self.version, 1, client))
 
@@ -87,6 +96,33 @@ def test_of_a_produce_request_only_the_names_matter(rules: Making, version: int)
     if version >= 3:
         assert not known.passes(produce(version, "mine", transactional_id="t"))
     assert known.passes(produce(version, "mine"))
+
+
+@pytest.mark.parametrize("version", PRODUCE.versions)
+def test_a_produce_request_of_one_topic_is_certain_as_far_as_its_name(rules: Making, version: int) -> None:
+    known = Known(rules(OWN), produce(version, "mine"), version)
+    name = topic_id("ours") if version >= 13 else b"ours"
+    for request in (produce(version, "ours"), produce(version, "ours", records=b"other")):
+        certain = known.certain(request)
+        assert certain is not None
+        assert (certain.varying, certain.exact) == ((), False)
+        assert bytes(known.frame(request)[: certain.end]).endswith(name)
+    assert known.certain(produce(version)) is known.certain(produce(version, "ours", "mine")) is None
+
+
+@pytest.mark.parametrize("version", FETCH.versions)
+def test_a_fetch_request_is_certain_but_for_its_offsets(rules: Making, version: int) -> None:
+    request = fetch(version, "ours", "mine")
+    certain = Known(rules(OWN), fetch(version, "mine"), version).certain(request)
+    assert certain is not None
+    assert certain.exact
+    asked = request, fetch(version, "ours", "mine", offset=-1)
+    frame, other = (request_frame(each, version, 1, "app") for each in asked)
+    assert len(frame) == len(other) == certain.end
+    differs = {at for at in range(len(frame)) if frame[at] != other[at]}
+    assert differs < {at for start, stop in certain.varying for at in range(start, stop)}
+    partitions, fields = 4, 2 + (version >= 5) + (version >= 9) + (version >= 12)
+    assert len(certain.varying) == partitions * fields
 
 
 @pytest.mark.parametrize("version", range(3, PRODUCE.newest + 1))
@@ -189,7 +225,7 @@ def test_names_of_a_sample_that_another_replaced_are_let_go(rules: Making) -> No
     for version in (8, 9):
         talk.ask(produce(version, "mine", "ours"), version)
         talk.answer(written(version, "mine", "ours"))
-    begun = [beginning[3].__self__ for beginning in talk.link.requests._heads.passing.values()]
+    begun = [known[-1].rest.__self__ for known in talk.link.requests._heads.passing.values()]
     assert [len(sample.known.values) for sample in begun] == [0, 2]
 
 

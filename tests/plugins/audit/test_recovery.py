@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Barrier
+from types import SimpleNamespace
 
 import pytest
 
@@ -106,6 +111,38 @@ def test_a_segment_that_is_being_written_is_left_alone(tmp_path: Path) -> None:
     writer.end()
 
 
+def test_several_processes_that_recover_at_once_seal_each_chain_in_its_order(tmp_path: Path) -> None:
+    """Each of the chains was left with two segments without a seal: the second seal must name the first."""
+    writers = [chain(tmp_path, f"instance{number}", rotation=Rotation(size=600)) for number in range(50)]
+    for writer in writers:
+        write(writer, range(30))
+        writer.abandon()
+    for newest in {name.chain: name for name in map(SegmentName.of, segments(tmp_path)) if name}.values():
+        (before,) = tmp_path.glob(f"date=*/hour=*/_*-{newest.chain}-{newest.number - 1:06}.seal")
+        before.unlink()
+    start = Barrier(3)
+
+    def recovered() -> list[Path]:
+        start.wait()
+        return recover(tmp_path, KEY)
+
+    with ThreadPoolExecutor(3) as several:
+        sealed = [path for each in [several.submit(recovered) for _ in range(3)] for path in each.result()]
+    assert len(sealed) == len(set(sealed)) == 100
+    assert verify(tmp_path, PUBLIC).is_intact
+
+
+def test_a_chain_whose_segment_is_read_at_that_moment_is_sealed_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = left(tmp_path)[-1]
+    with open(last, "rb") as reader:
+        fcntl.flock(reader, fcntl.LOCK_SH)
+        waits = SimpleNamespace(monotonic=time.monotonic, sleep=lambda seconds: fcntl.flock(reader, fcntl.LOCK_UN))
+        monkeypatch.setattr("plugins.audit.recovery.time", waits)
+        assert recover(tmp_path, KEY) == [last]
+
+
 def test_the_newest_seal_of_each_chain_is_known(tmp_path: Path) -> None:
     left(tmp_path)
     recover(tmp_path, KEY)
@@ -152,3 +189,42 @@ def test_nothing_is_written_through_a_link(tmp_path: Path, ending: str) -> None:
     assert victim.read_text() == VICTIM
     assert read_seal(beside(last, "seal"), PUBLIC).seal.torn == 40
     assert beside(last, "torn").read_bytes() == whole[:40]
+
+
+def ended_without(journal: Path, ending: str) -> None:
+    """A writer that ends in order, but cannot make a file with this ending: it is a folder."""
+    writer = chain(journal, rotation=Rotation(size=600))
+    write(writer, range(100))
+    taken = beside(segments(journal)[-1], ending)
+    (taken / "full").mkdir(parents=True)
+    with pytest.raises(OSError, match="directory"):
+        writer.end()
+    writer.abandon()
+    (taken / "full").rmdir()
+    taken.rmdir()
+
+
+def test_the_seal_of_a_writer_that_was_killed_before_it_was_in_its_place_is_put_there(tmp_path: Path) -> None:
+    ended_without(tmp_path, "seal")
+    (last,) = recover(tmp_path, KEY)
+    assert read_seal(beside(last, "seal"), PUBLIC).seal.end is SegmentEnd.STOPPED
+    verified = verify(tmp_path, PUBLIC)
+    assert (verified.remarks, verified.events) == ([], 100 + len(segments(tmp_path)) + 1)
+
+
+def test_one_of_other_bytes_is_not(tmp_path: Path) -> None:
+    ended_without(tmp_path, "seal")
+    last = segments(tmp_path)[-1]
+    last.write_bytes(last.read_bytes() + b"more")
+    recover(tmp_path, KEY)
+    assert read_seal(beside(last, "seal"), PUBLIC).seal.end is SegmentEnd.KILLED
+    assert not verify(tmp_path, PUBLIC).is_intact
+
+
+def test_a_disk_that_is_full_at_the_end_is_a_gap_and_no_tampering(tmp_path: Path) -> None:
+    ended_without(tmp_path, "seal.tmp")
+    recover(tmp_path, KEY)
+    verified = verify(tmp_path, PUBLIC)
+    assert verified.is_intact
+    (remark,) = verified.remarks
+    assert remark.gap

@@ -204,7 +204,8 @@ def test_whatever_comes_between_two_looks_is_followed_once(tmp_path: Path) -> No
     writer.flush()
     (path,) = segments(tmp_path)
     whole = path.read_bytes()
-    frame = zstandard.compress(b'{"kind":"request","time":"2026-03-01T09","correlation_id":2}\n')
+    stamp = b'"schema":3,"time":"2026-03-01T09:00:00Z","instance":"3f9c2a71","worker":0,"sequence":3'
+    frame = zstandard.compress(b'{"kind":"request",' + stamp + b',"correlation_id":2}\n')
     path.write_bytes(whole + frame[:-3])
     follower = Follower(tmp_path, 5)
     assert [event.get("correlation_id") for event in follower.newest] == [None, 1]
@@ -221,6 +222,13 @@ def test_what_is_no_event_is_passed_over(journal: Path) -> None:
     path = segments(journal)[0]
     path.write_bytes(zstandard.compress(b'no json\n[1]\n{"time":1}\n') + path.read_bytes() + b"\x28\xb5")
     assert numbers(journal, EventFilter()) == list(range(10))
+
+
+@pytest.mark.parametrize("kind", ["request", "summary", "denied", "connection_failed"])
+def test_a_line_about_an_event_that_lacks_fields_says_what_is_there(kind: str) -> None:
+    stamp = {"kind": kind, "schema": 3, "time": "t", "instance": "a", "worker": 0, "sequence": 1}
+    assert shown(stamp).startswith("t  a-0  ")
+    assert shown(stamp | {"connections": None, "resources": [{}], "changes": None}).startswith("t  a-0  ")
 
 
 def test_a_line_says_who_what_and_what_came_of_it(journal: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -79,4 +81,29 @@ def test_what_a_full_disk_took_of_a_frame_is_cut_off(tmp_path: Path, monkeypatch
     monkeypatch.undo()
     segment.write([b"3\n"])
     assert [lines for _, lines in frames(segment.path.read_bytes())] == [[b"1\n"], [b"3\n"]]
+    segment.close()
+
+
+def test_one_whose_name_is_not_known_to_be_on_disk_is_not_there(tmp_path: Path) -> None:
+    """A second descriptor is needed for the folder, and there is one only."""
+    free = os.dup(0)
+    os.close(free)
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (free + 1, before[1]))
+    try:
+        with pytest.raises(OSError, match="Too many open files"):
+            OpenSegment(tmp_path, NAME)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert segments(tmp_path) == []
+    OpenSegment(tmp_path, NAME).close()
+
+
+def test_what_will_have_been_written_has_its_hash_before(tmp_path: Path) -> None:
+    segment = OpenSegment(tmp_path, NAME)
+    segment.write([b"1\n"])
+    lines = [b"2\n", b"3\n"]
+    expected = segment.sha256_with(lines)
+    segment.write(lines)
+    assert segment.sha256 == expected == sha256(segment.path.read_bytes()).hexdigest()
     segment.close()

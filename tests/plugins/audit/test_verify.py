@@ -6,7 +6,8 @@ import json
 import random
 import shutil
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -468,3 +469,19 @@ def test_segments_of_a_writer_that_goes_on_are_sealed_by_their_age(tmp_path: Pat
     verified = verify(tmp_path, PUBLIC)
     assert (verified.is_intact, verified.segments, verified.open) == (True, 1, 1)
     writer.end()
+
+
+def test_a_segment_that_is_sealed_while_the_others_are_read_is_no_tampering(tmp_path: Path) -> None:
+    writer = chain(tmp_path, rotation=Rotation(size=600))
+    write(writer, range(100))
+    steps = [writer.end]
+
+    @contextmanager
+    def fetched(place: Path) -> Iterator[None]:
+        if steps:
+            steps.pop()()
+        yield
+
+    verified = verify(tmp_path, PUBLIC, fetched)
+    assert (verified.remarks, verified.open) == ([], 1)
+    assert verify(tmp_path, PUBLIC).open == 0

@@ -254,3 +254,30 @@ def test_nothing_else_comes_of_requests_that_are_not_read(tmp_path: Path, seed: 
     assert done[0] == done[1]
     near = [{str(entry) for entry in file.plugin.ledger if entry.result is Result.NEAR_MISS} for file in files]
     assert near[0] == near[1]
+
+
+@pytest.mark.parametrize("within", [1, 2, 4])
+def test_a_session_of_before_the_hours_of_a_fault_does_not_pass_unread_in_them(tmp_path: Path, within: int) -> None:
+    text = f"""
+        faults:
+          - {{match: {{api: Fetch, topic: others}}, {ERROR}}}
+          - {{match: {{api: Fetch, topic: orders, during: {{hours: "23:00-23:59", zone: UTC}}}}, {ERROR}}}
+    """
+    faults = FaultFile(tmp_path, text)
+    talk = FaultTalk(faults, serving)
+    assert talk.ask(fetch("orders", session_epoch=0), 12).error_code == ErrorCode.NONE
+    for epoch in range(1, within + 1):
+        assert talk.ask(fetch(session_id=7, session_epoch=epoch), 12).error_code == ErrorCode.NONE
+    faults.clock.since_1970 += 3600
+    over = talk.ask(fetch(session_id=7, session_epoch=within + 1), 12)
+    assert over.error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_fault_about_all_fetches_fires_in_a_session_that_another_looks_at(tmp_path: Path, order: int) -> None:
+    both = ["{match: {api: Fetch}, do: {delay: 1s}}", f"{{match: {{topic: payments}}, {ERROR}}}"]
+    talk = FaultTalk(FaultFile(tmp_path, f"faults: [{', '.join(both[::order])}]"), serving)
+    talk.ask(fetch("orders", session_epoch=0), 12)
+    for epoch in range(1, 6):
+        talk.ask(fetch(session_id=7, session_epoch=epoch), 12)
+    assert talk.slept == [1.0] * 6

@@ -168,8 +168,15 @@ def test_an_empty_list_is_no_faults() -> None:
             "{do: {missing: {what: topic, broker: 2}}}",
             '1:47: "what" and "broker" are two faults; make two of it',
         ),
-        ("{do: {offset: far}}", '1:24: "far" shifts no offset; write e.g. "-100" or "none"'),
-        ("{do: {offset: 0}}", '1:24: 0 shifts no offset; write e.g. "-100" or "none"'),
+        ("{do: {offset: far}}", '1:24: "far" shifts no offset; write e.g. -100 or none'),
+        ("{do: {offset: 0}}", "1:24: 0 shifts no offset; write e.g. -100 or none"),
+        ("{do: {cut: true}}", '1:21: "bytes" is true, not a whole number; write e.g. "bytes: 10"'),
+        ('{do: {drip: "16"}}', '1:22: "bytes" is "16", not a whole number; write e.g. "bytes: 16"'),
+        ("{do: {throttle: 0.1ms}}", '1:26: 0.0001 s is too short for anything to work; the least is "1ms"'),
+        (
+            "{when: {nth: [5, 9], after: 10}, do: hold}",
+            '1:23: "after" leaves out all of these matches, so it never fires; name a match after number 10',
+        ),
         ("{do: partial}", "1:15: it does not say how much is left; say one of partitions, batches, bytes"),
         (
             "{do: {partial: {batches: 1, bytes: 9}}}",

@@ -1,16 +1,21 @@
 """Faults find the resources that they match in a request, and several may match one."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from plugins.faults.ledger import Result
 from plugins.faults.near_misses import FEW
+from proxy.protocol.api import SHARE_FETCH
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.produce import ProduceRequest
+from proxy.protocol.messages.share_fetch import ShareFetchRequest
+from proxy.protocol.refuse import refuse
 from tests.plugins.acl.talk import topic_id
+from tests.plugins.acl.test_share_fetch import fetch as share_fetch
 from tests.plugins.faults.talking import FaultFile, FaultTalk, errors, fetch, produce, serving
 
 
@@ -117,6 +122,54 @@ def test_a_fetch_session_that_no_fault_is_about_goes_on_until_one_may_be(tmp_pat
     assert {it.session_epoch for it in talk.to_broker} == {0, 1, 2, 3, 4}
     faults.become(f"{text}\nseed: 8")
     assert ask(session_id=7, session_epoch=5) == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+
+
+def test_a_fault_about_all_fetches_that_answers_partition_by_partition_undoes_sessions_too(tmp_path: Path) -> None:
+    faults = FaultFile(tmp_path, "faults: [{match: {api: Fetch}, do: {error: NOT_LEADER_OR_FOLLOWER}}]")
+    talk = FaultTalk(faults, serving)
+    assert talk.ask(fetch(session_id=5, session_epoch=3), 12).error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+    answer = talk.ask(fetch("orders", session_epoch=0), 12)
+    assert answer.responses[0].partitions[0].error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    by_id = fetch("", session_epoch=0)
+    by_id.topics[0].topic_id = topic_id("orders")
+    assert talk.ask(by_id, 13).responses[0].partitions[0].error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert not talk.to_broker, "the broker is not even asked for names"
+
+
+def test_one_with_an_error_of_the_whole_answer_leaves_sessions_alone(tmp_path: Path) -> None:
+    text = "faults: [{match: {api: Fetch}, do: {error: {code: KAFKA_STORAGE_ERROR, level: top}}}]"
+    talk = FaultTalk(FaultFile(tmp_path, text), serving)
+    assert talk.ask(fetch(session_id=5, session_epoch=3), 12).error_code == ErrorCode.KAFKA_STORAGE_ERROR
+
+
+def sharing(request: Any, version: int) -> Any:
+    """A broker that answers with both topics of a share session, whatever its request names."""
+    if not isinstance(request, ShareFetchRequest):
+        return serving(request, version)
+    return refuse(SHARE_FETCH, version, share_fetch(0, "orders", "payments"), ErrorCode.NONE, level="partition")
+
+
+def shared(answer: Any) -> dict[bytes, int]:
+    """The error of each topic in a response."""
+    return {topic.topic_id: topic.partitions[0].error_code for topic in answer.responses}
+
+
+def test_in_a_share_session_the_answers_are_about_topics_that_its_requests_do_not_name(tmp_path: Path) -> None:
+    text = "faults: [{match: {topic: orders}, do: {error: {code: KAFKA_STORAGE_ERROR, side: after_broker}}}]"
+    talk = FaultTalk(FaultFile(tmp_path, text), sharing)
+    for epoch, named in ((0, ("orders", "payments")), (1, ()), (2, ("payments",))):
+        answer = talk.ask(share_fetch(epoch, *named), 1)
+        told = {topic_id("orders"): ErrorCode.KAFKA_STORAGE_ERROR, topic_id("payments"): ErrorCode.NONE}
+        assert shared(answer) == told
+
+
+def test_a_share_session_is_never_without_a_topic_that_its_client_named(tmp_path: Path) -> None:
+    faults = FaultFile(tmp_path, "faults: [{match: {topic: orders}, do: {error: NOT_LEADER_OR_FOLLOWER}}]")
+    talk = FaultTalk(faults, sharing)
+    talk.ask(share_fetch(0, "orders", "payments"), 1)
+    (asked,) = (it for it in talk.to_broker if isinstance(it, ShareFetchRequest))
+    assert [topic.topic_id for topic in asked.topics] == [topic_id("orders"), topic_id("payments")]
+    assert faults.told[-1].endswith("only its answers can have the error (after_broker)")
 
 
 @pytest.mark.parametrize("side", ["before_broker", "after_broker"])

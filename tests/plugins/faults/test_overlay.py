@@ -167,10 +167,13 @@ def test_one_that_waits_for_a_fault_of_the_file_waits_until_that_is_there_again(
     file = "faults: [{name: first, match: {api: Produce}, when: {times: 1}, do: {error: KAFKA_STORAGE_ERROR}}]"
     faults = FaultFile(tmp_path, file)
     waits = {"name": "second", **DENIED, "when": {"after_rule": "first"}}
-    last = {"name": "third", **DENIED, "when": {"after_rule": "second"}}
+    last = {"name": "third", **DENIED, "when": {"after_rule": "second", "while_rule": "first"}}
     take(faults.plugin, waits, last)
     faults.become("faults: []")
     assert said(faults) == "NONE"
+    other = {"name": "other", "match": {"api": "Metadata"}, "do": "hold"}
+    take(faults.plugin, waits, last, other)  # a change of others
+    assert [path for path, _ in wrong(faults.plugin, last, other)] == [("faults", 0, "when", "after_rule")]
     faults.become(file)
     assert [said(faults) for _ in range(2)] == ["KAFKA_STORAGE_ERROR", "TOPIC_AUTHORIZATION_FAILED"]
 

@@ -30,9 +30,19 @@ def test_the_answer_is_another_frame() -> None:
     pending = PendingFaults(Subject())
     pending.leaves("one", Cut(8, "cut"))
     assert pending.take_leaving() == Cut(8, "cut")
+    pending.next_frame()
     assert (pending.take_leaving(), pending.cannot(CUT)) == (None, None)
 
 
 def test_it_is_said_who_ended_it() -> None:
     assert ended("one", Reply(ProduceResponse(responses=[]))) == '"one" answers it'
     assert ended("one", Disconnect("gone")) == '"one" ends the connection'
+
+
+def test_one_that_is_sent_twice_leaves_in_no_other_way_and_its_answer_may() -> None:
+    pending = PendingFaults(Subject())
+    pending.leaves("one", None)
+    assert pending.cannot(CUT) == '"one" says already how the frame leaves'
+    assert pending.take_leaving() is None
+    pending.next_frame()
+    assert pending.cannot(CUT) is None

@@ -31,6 +31,8 @@ def many_names_and_one_twice() -> bytes:
         (b'{"do": NaN}', "application/json", 400, "NaN is no JSON"),
         (b"[" * 30 + b"]" * 30, "application/json", 400, "the body is nested more than 20 levels deep"),
         (b'{"name": "\\ud800", "do": "hold"}', "application/json", 400, "the body has half of a character"),
+        (b'{"name": "\xed\xa0\x80", "do": "hold"}', "application/json", 400, "the body is no JSON: "),
+        ('{"name": "x", "do": "hold"}'.encode("utf-16"), "application/json", 400, "the body is no JSON: "),
         (b'{"do": ' + b"9" * 5_000 + b"}", "application/json", 400, "the body is no JSON: "),
         (b"[" * 100_000, "application/json", 400, "the body is nested more than 20 levels deep"),
         (b"[" + b"0," * 50_000 + b"0]", "application/json", 413, "the body has more than 50,000 values"),

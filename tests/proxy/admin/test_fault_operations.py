@@ -97,6 +97,8 @@ async def test_populate_has_exactly_these_and_reset_none(client: httpx.AsyncClie
     assert (answer.status_code, answer.json()) == (200, {"names": ["two"]})
     assert await names(client) == ["of the file", "two"]
     assert (await client.get("/faults")).json()["seed"] == 9
+    await client.post("/populate", json={"faults": [{"name": "two", **HOLD}]})
+    assert (await client.get("/faults")).json()["seed"] == 9, "it was not said, and stays"
     assert (await client.post("/reset")).status_code == 204
     assert await names(client) == ["of the file"]
     assert (await client.get("/faults")).json()["seed"] == 7

@@ -45,6 +45,8 @@ async def test_nobody_is_sent_to_another_address() -> None:
         ({"token": TOKEN}, {}, 401),
         ({"token": TOKEN}, {"authorization": f"Basic {TOKEN}"}, 401),
         ({"token": TOKEN}, {"authorization": f"Bearer {TOKEN}0"}, 401),
+        ({"token": TOKEN}, {"authorization": f"bearer {TOKEN}"}, 200),
+        ({"token": TOKEN}, {"authorization": TOKEN}, 401),
         ({"token": TOKEN}, {**WITH_TOKEN, "host": "admin.example.com"}, 200),
     ],
 )

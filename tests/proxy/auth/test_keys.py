@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
+from joserfc.jwk import RSAKey
 
 from proxy.auth.keys import keys_in, load_keys
 from proxy.text.problems import BadFileError
@@ -54,6 +55,13 @@ def test_an_rsa_key_that_is_too_large_is_refused() -> None:
     number = base64.urlsafe_b64encode((2**16_384 + 1).to_bytes(2049, "big")).rstrip(b"=").decode()
     with pytest.raises(ValueError, match=r"an RSA key of 16,385 bits is among the keys \(JWKS\); the most is 16,384"):
         keys_in(json.dumps({"keys": [{"kty": "RSA", "n": number, "e": "AQAB"}]}).encode())
+
+
+def test_of_a_private_key_only_the_public_part_is_read() -> None:
+    key = RSAKey.generate_key(2048, {"kid": "k7"}).as_dict(private=True)
+    (read,) = keys_in(json.dumps({"keys": [key]}).encode()).keys
+    assert not read.is_private
+    assert read.as_dict(private=False)["n"] == key["n"]
 
 
 def test_a_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+import zstandard
 from click.testing import CliRunner, Result
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
+from plugins.audit.profiles import PROFILES
 from plugins.audit.queue import QueuedEvent
 from plugins.audit.redacted import redactor
 from plugins.audit.redaction import RedactionRule
 from plugins.audit.segments import segments
 from proxy.cli import main
+from proxy.protocol.errors import ErrorCode
 from tests.plugins.audit.written import KEY, chain, write
 
 
@@ -158,6 +164,8 @@ def test_what_is_no_file_is_no_segment(journal: Path, command: str) -> None:
         ("--kind requests", 'there is no "requests"; did you mean "request"?'),
         ("--api Produse", 'there is no "Produse"; did you mean "Produce"?'),
         ("--error TOPIC_AUTHORISATION_FAILED", 'did you mean "TOPIC_AUTHORIZATION_FAILED"?'),
+        ("--error NONE", 'there is no "NONE"; '),
+        ("--error UNKNOWN_X", 'there is no "UNKNOWN_X"; '),
         ("--principal alice", '"alice" has no type; write "User:alice"'),
         ("--resource or*rs", '"or*rs" is no name; write one, or the beginning of names with a `*` behind it'),
         ("--client ", '"" is no name'),
@@ -169,6 +177,28 @@ def test_a_search_for_what_cannot_be_is_a_mistake_of_the_command(journal: Path, 
     result = audit("search", journal, *options.split(" "))
     assert said in result.output
     assert result.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("search",), ("search", "--resource", "orders-1"), ("tail",), *(("export", "--profile", one) for one in PROFILES)],
+)
+@pytest.mark.parametrize("field", [b'"resources":"orders"', b'"errors":5', b'"api":null,"broker_us":7', b'"time":"z"'])
+def test_a_line_that_somebody_put_into_a_segment_ends_no_command(
+    journal: Path, command: tuple[str, ...], field: bytes
+) -> None:
+    (path,) = segments(journal)
+    stamp = b'"schema":3,"time":"2026-03-01T08:00:00Z","instance":"3f9c2a71","worker":0,"sequence":1'
+    path.write_bytes(path.read_bytes() + zstandard.compress(b'{"kind":"request",' + stamp + b"," + field + b"}\n"))
+    assert audit(command[0], journal, *command[1:]).exit_code == 0
+
+
+def test_an_error_that_is_newer_than_the_proxy_is_found_by_the_name_that_the_journal_gives_it(tmp_path: Path) -> None:
+    writer = chain(tmp_path / "journal")
+    writer.add(QueuedEvent("request", 1772352000.0, None, {"api": "Fetch", "errors": [ErrorCode(12345).name]}))
+    writer.end()
+    assert audit("search", tmp_path / "journal", "--error", "UNKNOWN_12345").output.count("Fetch") == 1
+    assert audit("search", tmp_path / "journal", "--error", "UNKNOWN_MINUS_7").exit_code == 1
 
 
 def test_a_search_takes_the_beginnings_of_names(journal: Path) -> None:
@@ -211,3 +241,32 @@ def test_events_as_json_do_not_move_the_cursor_and_are_whole(tmp_path: Path) -> 
     for profile in ("ecs", "ocsf"):
         lines = audit("export", tmp_path, "--profile", profile).stdout.split("\n")
         assert all(line.isprintable() for line in lines)
+
+
+@pytest.mark.parametrize("command", ["search", "tail", "export --profile ecs"])
+def test_a_full_disk_is_not_told_of_a_file_that_was_read(journal: Path, command: str) -> None:
+    name, *options = command.split()
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "proxy", "audit", name, journal, *options],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.stderr == "No space left on device; make room for the output\n"
+    assert done.returncode == 1
+
+
+def test_a_disk_too_full_to_prune_is_not_told_of_a_file_without_name(
+    journal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    key = tmp_path / "journal.key"
+    key.write_bytes(KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    monkeypatch.setattr(os, "fsync", full)
+    result = audit("prune", journal, "--before", "2026-03-01T09:00")
+    assert result.output == "No space left on device; make room for the output\n"
+    assert result.exit_code == 1

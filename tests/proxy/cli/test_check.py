@@ -93,3 +93,12 @@ def test_acls_that_nobody_may_change_are_warned_of(tmp_path: Path) -> None:
 
 def test_no_file_is_a_usage_error() -> None:
     assert check().exit_code == 2
+
+
+def test_a_name_of_a_file_moves_no_cursor(tmp_path: Path) -> None:
+    good, bad = tmp_path / "a\x1b[2J.yaml", tmp_path / "b\x1b[2J.yaml"
+    good.write_text(GOOD)
+    bad.write_text("clusters: 7\n")
+    lines = check(good, bad).output.splitlines()
+    assert lines[0].endswith(r"a\x1b[2J.yaml: fine; 1 listener(s), 1 cluster(s)")
+    assert all(line.isprintable() for line in lines)

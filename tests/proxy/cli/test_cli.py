@@ -41,6 +41,16 @@ def test_help_does_not_import_what_it_does_not_need() -> None:
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["run", "--help"], ["acls", "import", "--help"]])
+def test_help_that_cannot_be_printed_is_one_line(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "proxy", *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.stderr == "No space left on device; make room for the output\n"
+    assert done.returncode == 1
+
+
 ADMIN = ["faults", "list", "--url"]
 
 

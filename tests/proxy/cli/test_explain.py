@@ -112,6 +112,9 @@ def test_every_type_of_resource_can_be_asked_about(rules: Path, option: tuple[st
         (about("User:a", "Read", "--any", "topics"), 'unknown --any "topics"; did you mean "Topic"?'),
         (about("User:a", "Read"), "say what it is about, one of: --topic, --group, --cluster, ..., --any"),
         (about("User:a", "Read", "--topic", "t", "--cluster"), "say what it is about, one of: --topic"),
+        (about("User:a", "Read", "--topic", "t", "--any", ""), 'unknown --any ""'),
+        (about("User:a", "Read", "--topic", "t", "--host", "300.1.1.1"), '--host: "300.1.1.1" is not an IP address; '),
+        (about("User:a", "Read", "--topic", "t", "--host", ""), '--host: "" is not an IP address; '),
     ],
 )
 def test_what_is_no_question_is_a_usage_error(rules: Path, arguments: tuple[str, ...], complaint: str) -> None:
@@ -167,6 +170,30 @@ def test_a_line_that_is_no_question_keeps_its_place_among_the_answers(rules: Pat
     first, second = (json.loads(line) for line in result.stdout.splitlines())
     assert first == {"allowed": False, "rule": None, "error": '<stdin>:1: "principal" is missing; add it'}
     assert second["allowed"]
+    assert result.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "name"),
+    [
+        (("--principal", "User:alice"), "--principal"),
+        (("--cluster",), "--cluster"),
+        (("--no-tls",), "--tls/--no-tls"),
+        (("--any", ""), "--any"),
+        (("--host", ""), "--host"),
+    ],
+)
+def test_questions_of_a_file_stand_alone(rules: Path, option: tuple[str, ...], name: str) -> None:
+    result = explain(rules, "--questions", "-", *option, given=question(name="orders"))
+    assert result.exit_code == 2
+    assert f"Error: with --questions, each line says all of a question; leave {name} out" in result.output
+
+
+@pytest.mark.parametrize("given", ["", "\n\n"])
+def test_a_file_without_questions_is_no_success(rules: Path, given: str) -> None:
+    result = explain(rules, "--questions", "-", given=given)
+    way_out = "write one a line, as explain --help shows"
+    assert (result.stdout, result.stderr) == ("", f"<stdin>: there is no question in it; {way_out}\n")
     assert result.exit_code == 1
 
 

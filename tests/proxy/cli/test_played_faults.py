@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from plugins.faults.replay import RECORD, REPLAY, ReplayedFiring, read_firings
 from proxy.cli import main
-from tests.chaos.running import FaultyProxy
+from tests.chaos.running import ROOT, FaultyProxy
 from tests.mock_brokers import mock_brokers
 
 SCENARIO = """\
@@ -107,6 +111,24 @@ def test_a_proxy_of_its_own_is_there_for_as_long_as_it_takes(cluster: str, tmp_p
     result = CliRunner().invoke(main, ["faults", "run", str(file), "--bootstrap", cluster])
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("clients may connect to 127.0.0.1:")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_all_of_the_terminal_takes_the_faults_away(
+    cluster: str, tmp_path: Path, number: signal.Signals
+) -> None:
+    file = tmp_path / "scenario.yaml"
+    file.write_text("about: x\nalways: {do: hold}\nsteps: [{for: 60s}]\n")
+    command = [sys.executable, "-m", "proxy", "faults", "run", str(file), "--bootstrap", cluster]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, cwd=ROOT
+    ) as process:
+        assert process.stdout is not None
+        while "begins" not in process.stdout.readline():
+            assert process.poll() is None
+        os.killpg(process.pid, number)
+        _, said = process.communicate()
+    assert (process.returncode, said) == (2, "interrupted; its faults are gone\n")
 
 
 def test_those_that_are_shipped_are_listed_with_their_parameters() -> None:

@@ -44,6 +44,7 @@ def test_what_is_not_said_is_not_known() -> None:
         ({"operation": "Raed"}, 'unknown operation "Raed"; did you mean "Read"?'),
         ({"resource_type": "topics"}, 'unknown resource type "topics"; did you mean "Topic"?'),
         ({"hots": "x"}, 'unknown field "hots"; did you mean "host"?'),
+        ({"host": "kafka"}, '"host": "kafka" is not an IP address; write that of a client, e.g. "10.1.2.3" or "::1"'),
         ({"name": 7}, '"name" is 7, not text'),
         ({"tls": "yes"}, '"tls" is "yes", not true or false'),
         ({"at": True}, '"at" is true, not a number of seconds since 1970'),
@@ -64,6 +65,11 @@ def test_what_is_no_question_is_told_with_its_line(change: dict[str, object], co
 def test_a_line_that_is_no_object_is_told(line: str) -> None:
     (error,) = questions([line], "q")
     assert isinstance(error, QuestionError)
+
+
+def test_the_name_of_a_file_moves_no_cursor() -> None:
+    (error,) = questions(["{"], "q\x1b[2J")
+    assert str(error).startswith(r"q\x1b[2J:1: not JSON: ")
 
 
 def test_an_answer_names_the_rule_that_decided() -> None:

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from plugins.faults.model import FORM
-from plugins.faults.replay import ReplayedFiring, read_firings, write_firings
+from plugins.faults.replay import OUT_OF_REACH, ReplayedFiring, read_firings, write_firings
 from proxy.cli.replayed_faults import replay, shrink
 
 # A test of somebody: faults fire 30 times, and it fails where two of these come together.
@@ -66,6 +66,32 @@ def test_what_cannot_be_shrunk_is_told_in_a_line(tmp_path: Path, program: str, s
     assert not out.exists()
 
 
+def test_a_place_that_cannot_be_written_is_told_before_the_runs(tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    program = f"open({str(ran)!r}, 'w'); raise SystemExit(1)"
+    for out, why in ((tmp_path, "Is a directory"), (tmp_path / "none" / "out", "No such file or directory")):
+        result = CliRunner().invoke(shrink, ["--out", str(out), "--", sys.executable, "-c", program])
+        assert result.output == f"{out}: cannot be written ({why}); name another file with --out\n"
+        assert result.exit_code == 1
+    assert not ran.exists()
+
+
+def test_an_older_result_stays_until_there_is_a_new_one(tmp_path: Path) -> None:
+    write_firings(tmp_path / "shrunk.ledger", [ReplayedFiring("lost", 1)])
+    result, out = shrunk(tmp_path, "")
+    assert result.exit_code == 1
+    assert read_firings(out) == [ReplayedFiring("lost", 1)]
+
+
+def test_what_is_found_is_printed_even_if_it_can_no_longer_be_written(tmp_path: Path) -> None:
+    (folder := tmp_path / "folder").mkdir()
+    result, out = shrunk(folder, f"import shutil; shutil.rmtree({str(folder)!r}, True)\n" + PLANTED)
+    assert result.exit_code == 1
+    assert "it fails with these 2 of 30 firings:\n  lost at match 5\n  slow at match 24\n" in result.stdout
+    way_out = "name another file with --out"
+    assert result.stderr.endswith(f"{out}: cannot be written (No such file or directory); {way_out}\n")
+
+
 FIXTURE = """\
 from confluent_kafka import Producer
 
@@ -101,9 +127,9 @@ def test_a_command_that_is_not_there_is_told(tmp_path: Path) -> None:
     assert result.output == f"{tmp_path}/none: cannot be run (No such file or directory); check its name\n"
 
 
-def replayed(folder: Path, firings: list[ReplayedFiring]) -> Result:
+def replayed(folder: Path, firings: list[ReplayedFiring], rules: str = RULES) -> Result:
     write_firings(folder / "ledger", firings)
-    (folder / "faults.yaml").write_text(RULES)
+    (folder / "faults.yaml").write_text(rules)
     return CliRunner().invoke(replay, [str(folder / "ledger"), "--rules", str(folder / "faults.yaml")])
 
 
@@ -116,6 +142,27 @@ def test_a_replay_fires_at_the_same_matches_and_nothing_else(tmp_path: Path) -> 
     assert file.named["lost"].when.for_ == 10.0
     assert file.named["lost"].when.probability is None
     assert file.seed == 3
+
+
+WAITING = """\
+faults:
+  - {name: down, match: {api: Produce}, when: {probability: 0.5}, do: drop}
+  - {name: slow, match: {api: Produce}, when: {while_rule: down}, do: {delay: 20ms}}
+"""
+
+
+def test_a_fault_that_others_fire_with_stays_under_way_in_a_replay_as_it_was(tmp_path: Path) -> None:
+    result = replayed(tmp_path, [ReplayedFiring("down", 2), ReplayedFiring("slow", 5)], WAITING)
+    file = FORM.examine(result.output, "again.yaml", {}).usable()
+    assert file.named["down"].when.nth == (2, OUT_OF_REACH)
+    assert file.named["slow"].when.nth == (5,)
+
+
+def test_a_ledger_without_the_firing_for_which_another_fault_waits_is_told(tmp_path: Path) -> None:
+    result = replayed(tmp_path, [ReplayedFiring("slow", 5)], WAITING)
+    assert result.exit_code == 1
+    said = '"slow" fired, and "down" did not, for which it waits; give the whole ledger'
+    assert result.output == f"{tmp_path}/ledger: {said}\n"
 
 
 def test_a_ledger_of_other_faults_is_told(tmp_path: Path) -> None:

@@ -108,6 +108,20 @@ def test_nothing_is_written_into_the_journal(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_nothing_is_written_into_the_journal_under_another_name_of_it(journal: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(journal)
+    before = sorted(journal.rglob("*"))
+    for out in (tmp_path / "link" / "out", tmp_path / "nowhere" / ".." / "journal" / "out"):
+        assert told(str(journal), "--out", str(out)) == (
+            1,
+            f"{out}: this is in the journal itself; give --out another folder",
+        )
+    work = tmp_path / "link" / "work"
+    code, line = told(str(journal), "--out", str(tmp_path / "out"), "--work", str(work))
+    assert (code, line) == (1, f"{work}: this is in the journal itself; give --work another folder")
+    assert sorted(journal.rglob("*")) == before
+
+
 def test_without_java_it_is_said_in_one_line(journal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
@@ -132,7 +146,7 @@ def test_a_page_is_made_of_a_journal_with_the_packaged_java(journal: Path, tmp_p
         (tools / name).symlink_to(shutil.which(name) or "missing")
     environ = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
     environ |= FEW_ROWS | {"PATH": str(tools)}
-    command = [sys.executable, "-m", "proxy", "report", str(journal), "--out", str(out), "--only", "access"]
+    command = [sys.executable, "-m", "proxy", "report", str(journal), "--out", str(out), *("--only", "access") * 2]
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, f"{out / 'index.html'}\n"), done.stderr
     assert done.stderr.splitlines()[-1] == "4 of 4: access"

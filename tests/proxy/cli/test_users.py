@@ -1,15 +1,20 @@
 """`doorkeeper users`: a credentials file, from its creation to the removal of its last user."""
 
+import fcntl
+import io
+import os
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
 
-from proxy.auth.users import load
+from proxy.auth.users import load, save
 from proxy.auth.verifiers import fits
 from proxy.cli import main
 
 
-def users(*arguments: object, typed: str = "") -> Result:
+def users(*arguments: object, typed: str | io.BytesIO = "") -> Result:
     return CliRunner().invoke(main, ["users", *map(str, arguments)], input=typed)
 
 
@@ -52,3 +57,46 @@ def test_a_password_is_no_argument(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_to_is_said(tmp_path: Path) -> None:
     outcome = users("add", tmp_path / "none" / "users.yaml", "alice", typed="x\n")
     assert (outcome.exit_code, "cannot be written" in outcome.stderr) == (1, True)
+
+
+class Typing(io.BytesIO):
+    """Somebody who types a password. Meanwhile something happens."""
+
+    def __init__(self, typed: bytes, meanwhile: Callable[[], None]) -> None:
+        super().__init__(typed)
+        self._meanwhile = meanwhile
+
+    def read1(self, size: int | None = -1) -> bytes:
+        self._meanwhile()
+        return super().read1(size)
+
+
+def test_a_change_that_is_made_while_somebody_types_a_password_stays(tmp_path: Path) -> None:
+    file = tmp_path / "users.yaml"
+    users("add", file, "bob", typed="x\n")
+    bob = load(file)["bob"]
+    outcome = users("add", file, "alice", typed=Typing(b"y\n", lambda: save(file, {"carol": bob})))
+    assert outcome.output == f"{file}: alice added\n"
+    assert set(load(file)) == {"alice", "carol"}
+
+
+@pytest.mark.parametrize("command", ["add", "rm"])
+def test_a_file_that_another_program_changes_is_left_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setattr("proxy.text.locked.PATIENCE", 0.05)
+    file = tmp_path / "users.yaml"
+    users("add", file, "bob", typed="x\n")
+    before = file.read_bytes()
+    folder = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(folder, fcntl.LOCK_EX)
+    outcome = users(command, file, "bob", typed="y\n")
+    os.close(folder)
+    assert outcome.stderr == f"{tmp_path} is locked by another program; find out which: fuser {tmp_path}\n"
+    assert (outcome.exit_code, file.read_bytes()) == (1, before)
+    assert users(command, file, "bob", typed="y\n").exit_code == 0
+
+
+def test_a_name_of_a_file_moves_no_cursor(tmp_path: Path) -> None:
+    file = tmp_path / "a\x07.yaml"
+    assert "\x07" not in users("add", file, "bob", typed="x\n").output + users("rm", file, "bob").output

@@ -45,3 +45,9 @@ def test_a_damaged_authority_is_told_and_its_file_named(tmp_path: Path) -> None:
         trusted(Trusting(ca=str(file)))
     assert caught.value.option == "ca"
     assert str(caught.value) == f'a certificate in "{file}" is damaged; write the file anew'
+
+
+def test_a_comment_may_speak_of_encrypted_keys(tmp_path: Path) -> None:
+    certificate, key = Authority(tmp_path).issue("a", "host")
+    key.write_bytes(b"# NOT ENCRYPTED\n" + key.read_bytes() + b"# NOT ENCRYPTED\n")
+    assert identity(Pair(certificate=str(certificate), key=str(key))) is not None

@@ -43,6 +43,11 @@ def acl(rules: str, **more: Any) -> dict[str, Any]:
             ["plugins.acl.rules", "plugins.acl.shadow"],
         ),
         ({"plugins": [acl("a.yaml"), acl("b.yaml")]}, {"plugins": [acl("a.yaml")]}, ["plugins.acl-2 removed"]),
+        (
+            {"plugins": ["faults", acl("a.yaml")]},
+            {"plugins": [acl("a.yaml"), "faults"], "limits": {"idle": "5m"}},
+            ["limits.idle", "the order of plugins"],
+        ),
     ],
 )
 def test_what_is_different_is_said_by_its_path(before: dict[str, Any], after: dict[str, Any], said: list[str]) -> None:

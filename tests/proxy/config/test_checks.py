@@ -36,6 +36,31 @@ def test_each_listener_without_a_port_of_its_own_is_told_once() -> None:
     ]
 
 
+def test_one_host_has_several_notations() -> None:
+    for one, two in (("[::1]", "[0::1]"), ("kafka", "KAFKA"), ("[::0]", "kafka"), ("kafka", "0")):
+        found = [it.message for it in findings(config(a=f"{one}:9000", b=f"{two}:9000")) if it.path[-1] == "bind"]
+        assert 'listener "a" has port 9000 already; choose another, more than 10 away' in found
+
+
+def test_with_host_names_a_listener_needs_one_port_alone() -> None:
+    shared = {"tls": {"hosts": "b{id}.kafka"}, "advertise": "kafka"}
+
+    def told(**ports: int) -> list[str]:
+        whole = config(**{name: f"h:{port}" for name, port in ports.items()}).model_dump(exclude_unset=True)
+        whole["listeners"]["one"] |= shared
+        whole["admin"] = {"bind": "h:9002"}
+        found = findings(Config.model_validate(whole))
+        return [it.message.partition(";")[0] for it in found if it.path[-1] == "bind"]
+
+    assert not told(one=9000, two=9003)
+    assert not told(one=65535)
+    assert told(one=9000, two=9000)[0] == 'listener "one" has port 9000 already'
+    assert told(two=8999, one=9000) == [
+        'listener "two" needs this port for a broker of id 0',
+        'listener "two" needs this port for a broker of id 2',
+    ]
+
+
 def test_an_admin_side_that_others_reach_wants_a_token_where_it_takes_faults() -> None:
     def told(bind: str, *plugins: str, **admin: str) -> list[str]:
         sections = {"plugins": [{name: {}} for name in plugins], "admin": {"bind": bind, **admin}}

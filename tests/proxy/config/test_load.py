@@ -366,6 +366,9 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "gateway.yaml").write_bytes(b"clusters:\n  m\xe4in: x\n")
     with pytest.raises(BadFileError, match=r"gateway\.yaml:2:4: not UTF-8 text; save the file as UTF-8"):
         load(tmp_path / "gateway.yaml")
+    (tmp_path / "gateway.yaml").write_bytes(b"\xef\xbb\xbfa\xc3\xa9bc\xff")  # after a byte order mark
+    with pytest.raises(BadFileError, match=r"gateway\.yaml:1:5: not UTF-8 text; save the file as UTF-8"):
+        load(tmp_path / "gateway.yaml")
     with pytest.raises(BadFileError, match=r'this is a folder; did you mean ".*gateway\.yaml"\?'):
         load(tmp_path)
     (tmp_path / "large.yaml").write_bytes(b"#" * (1 << 20) + b"\n")

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
@@ -112,6 +113,16 @@ def test_a_misspelt_plugin_is_told_the_nearest() -> None:
 def test_a_plugin_that_cannot_be_loaded_says_why() -> None:
     (line,) = problems("  - gone\n")
     assert line.startswith('g:4:5: plugin "gone" cannot be loaded: No module named')
+
+
+@pytest.mark.parametrize("said", ["RuntimeError('it is broken')", "KeyError('x')", "TypeError('x')"])
+def test_a_plugin_whose_import_fails_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    (tmp_path / "failing.py").write_text(f"raise {said}")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(plugins.BUILT_IN, "failing", "failing:Failing")
+    (line,) = problems("  - failing\n")
+    assert line.startswith(f'g:4:5: plugin "failing" cannot be loaded: {said.partition("(")[0]}: ')
+    assert line.endswith("; install what it needs")
 
 
 def test_every_built_in_plugin_is_there(monkeypatch: pytest.MonkeyPatch) -> None:

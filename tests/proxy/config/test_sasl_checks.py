@@ -69,6 +69,9 @@ def test_passwords_that_anybody_may_see_are_warned_of(folder: Path) -> None:
         ("{mechanisms: [PLAIN], credentials: plain.yaml}", "a password does not belong here; remove it"),
         ("{mechanisms: [PLAIN], credentials: empty.yaml}", "has no users: nobody can authenticate; run"),
         ("{mechanisms: [PLAIN], credentials: users.yaml, session: 0s}", "a duration of 0 lets nothing through;"),
+        ("{mechanisms: [PLAIN], credentials: users.yaml, session: 0.5ms}", "too short for anything to work;"),
+        ("{mechanisms: [OAUTHBEARER], oauthbearer: {unsecured: true, principal_claim: ''}}", "is empty; write e.g."),
+        ("{mechanisms: [OAUTHBEARER], oauthbearer: {unsecured: 'on'}}", 'is "on", not true or false; write e.g.'),
         ("{mechanisms: [PLAIN], credential: users.yaml}", 'unknown option "credential"; did you mean'),
         ("{mechanisms: [OAUTHBEARER]}", 'OAUTHBEARER needs "oauthbearer"; write'),
         ("{mechanisms: [OAUTHBEARER], oauthbearer: {}}", '"jwks" is missing; write a file'),
@@ -128,6 +131,11 @@ TOKENS = "oauthbearer: {endpoint: 'https://x', client_id: a, client_secret: b}"
             "this is no URL that can be fetched;",
         ),
         ("{mechanism: PLAIN, username: a, password: b, identities: {}}", '"identities" is empty; write'),
+        (
+            "{mechanism: PLAIN, username: a, password: b, identities: {alice: {username: a, password: b}}}",
+            'no client has the principal "alice"; write "User:alice"',
+        ),
+        (f"{{mechanism: OAUTHBEARER, {TOKENS[:-1]}, ca_password: secret}}}}", 'there is no "ca"; name it'),
         (f"{{mechanism: OAUTHBEARER, {TOKENS[:-1]}, ca: none.pem}}}}", "there is no file"),
     ],
 )

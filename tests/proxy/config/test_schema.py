@@ -52,3 +52,25 @@ def test_an_example_that_is_no_default_is_not_told_as_one() -> None:
     assert tls["client_auth"]["default"] == "none"
     assert tls["versions"]["default"] == ["TLSv1.2", "TLSv1.3"]
     assert schema()["$defs"]["ClusterTls"]["properties"]["verify_host"]["default"] is True
+
+
+def kinds(option: dict[str, Any]) -> set[str]:
+    """The types that an option may have by the schema."""
+    below = [kinds(choice) for choice in option.get("anyOf", ())]
+    own = option.get("type", ["object"] if "$ref" in option else [])
+    return {own} if isinstance(own, str) else set(own).union(*below)
+
+
+def test_an_option_may_be_of_every_kind_that_is_taken_from_a_file() -> None:
+    sections = schema()["$defs"]
+    assert kinds(sections["ClusterOptions"]["properties"]["tls"]) == {"object", "boolean", "string", "null"}
+    tokens, redaction = sections["Oauthbearer"]["properties"], sections["RedactionRule"]["properties"]
+    for option in (tokens["audience"], tokens["scope"], redaction["fields"]):
+        assert kinds(option) == {"string", "array"}
+    assert kinds(redaction["names"]) == kinds(redaction["principals"]) == {"string", "array", "null"}
+
+
+def test_a_plugin_stands_without_options_if_it_needs_none() -> None:
+    *entries, bare = schema()["properties"]["plugins"]["anyOf"][0]["items"]["anyOf"]
+    may_be_empty = [name for entry in entries for name, it in entry["properties"].items() if "null" in kinds(it)]
+    assert may_be_empty == bare["enum"] == ["faults"]

@@ -60,6 +60,8 @@ WRONG = [
         "give the password",
     ),
     ("{keystore: store.p12, keystore_password: no}", '6:51: "keystore_password" does not open', "of the store"),
+    ('{keystore: store.p12, keystore_password: "a\\0b"}', '6:51: "keystore_password" does not open', "of the store"),
+    ("{certificate: good.pem, key: good.key, ca_password: secret}", '6:62: there is no "ca"', "leave the password out"),
     ("{keystore: store.p12, keystore_password: secret, key: good.key}", "for one certificate", 'leave out "keystore"'),
     ("{certificate: store.p12, key: good.key}", "is not PEM", 'name it as "keystore"'),
     ("{client_auth: none}", "6:10: a listener has no TLS without a certificate", "write e.g."),
@@ -93,6 +95,20 @@ def test_what_is_wrong_is_said_with_its_place_and_a_way_out(folder: Path, tls: s
 )
 def test_what_is_right_has_nothing_to_say(folder: Path, tls: str) -> None:
     assert said(folder, tls) == []
+
+
+def test_the_name_at_which_clients_begin_is_no_brokers_name(folder: Path) -> None:
+    def told(advertise: str) -> list[str]:
+        tls = GOOD[:-1] + f", hosts: 'b-{{id}}.kafka.example.com'}}\n    advertise: {advertise}"
+        return said(folder, tls)
+
+    (problem,) = told("B-7.kafka.example.com")
+    assert problem.endswith(
+        '6:56: clients that begin at "B-7.kafka.example.com" ask for broker 7 by this pattern;'
+        ' write another name as "advertise:"'
+    )
+    for fine in ("kafka.example.com", "b-07.kafka.example.com", "b-x.kafka.example.com"):
+        assert not told(fine)
 
 
 def test_the_brokers_side_is_checked_too(folder: Path) -> None:

@@ -34,12 +34,15 @@ def test_what_is_no_address_is_refused_with_a_way_out(text: str) -> None:
 def test_a_wildcard_is_every_address_of_the_machine() -> None:
     assert HostPort.parse("0.0.0.0:1").is_wildcard
     assert HostPort.parse("[::]:1").is_wildcard
-    assert not HostPort.parse("127.0.0.1:1").is_wildcard
+    for other_notation in ("0:1", "000.000.0.0:1", "[::0]:1", "[0:0:0:0:0:0:0:0]:1"):
+        assert HostPort.parse(other_notation).is_wildcard
+    for other_address in ("127.0.0.1:1", "1:1", "[::1]:1", "kafka:1"):
+        assert not HostPort.parse(other_address).is_wildcard
 
 
 def test_a_host_has_no_port_and_can_be_connected_to() -> None:
     assert host("kafka.example.com") == "kafka.example.com"
     assert host("::1") == "::1"
-    for value in ("a:1", "0.0.0.0", "", 3, "a b"):
+    for value in ("a:1", "0.0.0.0", "::0", "", 3, "a b"):
         with pytest.raises(PydanticCustomError, match="; "):
             host(value)

@@ -39,6 +39,19 @@ class Slow(Plugin):
         return None
 
 
+def held_up(beside: Plugin) -> Playbook:
+    """A Heartbeat still waits for its handlers when the steps beside it want to be alone. Then it leaves."""
+    return (
+        Playbook(beside, Slow(), byte_by_byte=False)
+        >> FromClient(heartbeat(1))
+        << Wake(0, 5)
+        << PauseClient()
+        >> Time(0)
+        >> Time(1)
+        << ToBroker(heartbeat(1))
+    )
+
+
 class Narrow(Plugin):
     """Lets only Metadata pass."""
 
@@ -128,13 +141,7 @@ def test_it_waits_for_the_end_of_a_request_that_is_passing() -> None:
 
 def test_it_waits_for_a_request_that_waits_for_its_handlers() -> None:
     assert (
-        Playbook(Beside(), Slow(), byte_by_byte=False)
-        >> FromClient(heartbeat(1))
-        << Wake(0, 5)
-        << PauseClient()
-        >> Time(0)
-        >> Time(1)
-        << ToBroker(heartbeat(1))
+        held_up(Beside())
         << ResumeClient()
         << ToBroker(ours("app"))
         >> FromClient(heartbeat(2))

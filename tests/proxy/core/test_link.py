@@ -13,6 +13,7 @@ from proxy.core.plugin import Plugin
 from proxy.protocol.frame import REQUEST_HEAD, SIZE
 from proxy.protocol.header import TAGS, request_frame
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from proxy.protocol.messages.produce import ProduceRequest
 from proxy.testing import ANY, BrokerCloses, ClientCloses, FromBroker, FromClient, Playbook, connection
 from tests.proxy.core.frames import answering, heartbeat, heartbeat_answer, metadata, metadata_answer, produce
 
@@ -71,6 +72,15 @@ def test_a_long_header_is_held_until_another_comes() -> None:
         link.receive_client(memoryview(request_frame(MetadataRequest(topics=None), 9, 1, client_id)))
         assert link.held >= least
         assert bool(link.held) is bool(least)
+
+
+def test_long_beginnings_of_requests_that_pass_are_held_too() -> None:
+    link = Link(connection(), Filters())
+    transactional_id, versions = "x" * 3_000, (9, 10, 11)
+    for version in versions:
+        request = ProduceRequest(transactional_id=transactional_id, acks=1, timeout_ms=1, topic_data=[])
+        link.receive_client(memoryview(request_frame(request, version, 1, "app")))
+    assert link.held >= len(versions) * len(transactional_id)
 
 
 def _tagged(count: int) -> memoryview:

@@ -11,7 +11,7 @@ from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Decision, Forward, Reply, Sleep, Steps
 from proxy.core.decorators import on_outcome, on_request, on_unreadable, on_unsupported
 from proxy.core.events import Authenticated, HandlerFailed, Undecodable
-from proxy.core.fast_path import Beginning
+from proxy.core.fast_path import Beginning, Certain
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
@@ -356,6 +356,30 @@ def test_what_follows_the_beginning_of_a_request_may_be_looked_at() -> None:
         assert from_client(link, frame) == [ToBroker(frame)]
     assert plugin.called == 1
     assert not any(isinstance(command, ToBroker) for command in from_client(link, memoryview(ends)))
+
+
+class Sure(Beginnings):
+    """Is certain of them while `holds`, and lets no others pass."""
+
+    holds = True
+
+    def learn(self, ctx: Context, frame: memoryview, body: int) -> Beginning:  # type: ignore[override]
+        begins = super().learn(ctx, frame, body)
+        return Beginning(body, lambda rest: False, None, Certain(begins.end, lambda: self.holds))
+
+
+def test_the_rest_of_requests_that_are_certain_to_pass_is_not_looked_at() -> None:
+    plugin = Sure()
+    link = Link(connection(), Filters([plugin]))
+
+    def asked(number: int, group: str = "a") -> int:
+        before = plugin.called
+        assert from_client(link, heartbeat(number, group)) == [ToBroker(heartbeat(number, group))]
+        return plugin.called - before
+
+    assert [asked(1), asked(2), asked(3, "b"), asked(4, "b"), asked(5, "a")] == [1, 0, 1, 0, 1]
+    plugin.holds = False
+    assert asked(6, "a") == 1
 
 
 def test_if_nobody_can_say_whether_what_follows_may_pass_the_handler_is_called() -> None:

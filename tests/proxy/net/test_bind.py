@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import socket
 
@@ -86,6 +87,23 @@ def test_a_host_that_could_not_be_looked_up_is_not_looked_up_for_each_port(monke
     monkeypatch.setattr(socket, "getaddrinfo", None)
     with pytest.raises(BindError, match=r"no such host; change admin\.bind"):
         listen(Endpoint("nowhere-at-all.invalid", 9192), "admin.bind")
+
+
+@pytest.mark.parametrize(
+    ("number", "way_out"),
+    [
+        (errno.EMFILE, r"raise the limit of open files \(ulimit -n\)"),
+        (errno.ENFILE, r"raise this machine's limit of open files \(sysctl fs\.file-max\)"),
+        (errno.ENOBUFS, "free memory on this machine"),
+    ],
+)
+def test_what_the_machine_has_too_little_of_is_said(monkeypatch: pytest.MonkeyPatch, number: int, way_out: str) -> None:
+    def none_left(*_: object) -> None:
+        raise OSError(number, "none left")
+
+    monkeypatch.setattr(socket, "socket", none_left)
+    with pytest.raises(BindError, match=f"^127.0.0.1:9192: .*; {way_out}$"):
+        listen(Endpoint(LOOPBACK, 9192), "listeners.clients.bind")
 
 
 @pytest.mark.parametrize(

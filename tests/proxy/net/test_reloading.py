@@ -139,6 +139,36 @@ async def test_a_port_that_another_has_is_a_problem_with_its_place(setup: Setup)
         assert line["changed"] == "listeners.clients.bind", "our own broker had that port"
 
 
+async def test_a_listener_may_keep_its_port_and_change_its_host(setup: Setup) -> None:
+    async with serving(load(setup.file)) as gateway:
+        for host in ("0.0.0.0", "localhost", LOOPBACK):
+            text = setup.file.read_text().splitlines()
+            text[2] = f"  clients: {{cluster: main, bind: '{host}:{setup.port}', advertise: {LOOPBACK}}}"
+            setup.file.write_text("\n".join(text))
+            (line,) = await setup.reload(gateway)
+            assert line["changed"].startswith("listeners.clients.bind")
+            with trio.fail_after(PATIENCE):
+                while not gateway.ready:
+                    await trio.sleep(0.01)
+            async with connected(LOOPBACK, setup.port) as client:
+                assert await client.beat() == 0
+        setup.file.write_text(setup.file.read_text().replace(f"{LOOPBACK}:{setup.port}", f"none.invalid:{setup.port}"))
+        line, _ = await setup.reload(gateway)
+        assert line["what"].endswith("no such host; change listeners.clients.bind")
+
+
+async def test_the_number_of_a_brokers_port_says_nothing_of_another_host(setup: Setup) -> None:
+    async with serving(load(setup.file)) as gateway:
+        with trio.fail_after(PATIENCE):
+            while not gateway.ready:
+                await trio.sleep(0.01)
+        (port,) = (await gateway.reports())[0].listening["clients"].values()
+        with socket.create_server(("127.0.0.2", port)):
+            setup.write(f"  second: {{cluster: main, bind: 127.0.0.2:{port}}}")
+            line, _ = await setup.reload(gateway)
+        assert line["what"].endswith("has the port; stop it, or change listeners.second.bind")
+
+
 async def test_what_a_worker_cannot_take_is_refused(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
     async with serving(load(setup.file)) as gateway:
         gateway.stop()

@@ -40,3 +40,17 @@ async def test_what_is_replaced_goes_on_until_its_filters_are_done_with(broker: 
     assert sorted(Marking.running) == [1, 2]
     del before
     await until(lambda: Marking.running == [2])
+
+
+async def test_plugins_of_a_cluster_without_a_listener_go_on(broker: Broker, nursery: trio.Nursery) -> None:
+    plugins, there = RunningPlugins(nursery), host()
+    clusters = {name: {"bootstrap": [str(broker.endpoint)]} for name in ("main", "spare")}
+    config = having(configuration(broker.endpoint, clusters=clusters), use(1))
+    before = build(config, None, there, "a mark")
+    await plugins.start(before.hosted)
+    assert Marking.running == [1, 1]
+    now = build(config, before, there, "a mark")
+    await plugins.prepare(now)
+    plugins.retire(now, [])
+    await trio.testing.wait_all_tasks_blocked()
+    assert Marking.running == [1, 1]

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import socket
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import pytest
 from confluent_kafka import Producer
 
 from chaos.client import AdminError
-from proxy.scenarios.own_gateway import OwnGatewayError, own_gateway
+from proxy.scenarios.own_gateway import OwnGateway, OwnGatewayError, own_gateway
 from tests.mock_brokers import mock_brokers
 
 LONG = 60.0  # seconds
@@ -27,3 +29,15 @@ def test_it_is_in_front_of_the_cluster_and_gone_after_its_block() -> None:
 def test_why_it_does_not_get_ready_is_told() -> None:
     with pytest.raises(OwnGatewayError, match='"nowhere" has no port; write "nowhere:9092"'), own_gateway("nowhere"):
         pass
+
+
+def test_several_that_start_at_the_same_time_have_ports_of_their_own() -> None:
+    with mock_brokers(1) as broker, ExitStack() as opened, ThreadPoolExecutor() as threads:
+
+        def start(_: int) -> OwnGateway:
+            return opened.enter_context(own_gateway(broker))
+
+        gateways = list(threads.map(start, range(2)))
+        assert len({gateway.bootstrap for gateway in gateways}) == 2
+        gateways[0].admin.add({"name": "slow", "do": {"delay": "20ms"}})
+        assert gateways[1].admin.faults().faults == ()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any, NamedTuple
 
 import pytest
 
-from proxy.scenarios.play import Progress, ScenarioPlay
+from proxy.scenarios import play as playing
+from proxy.scenarios.play import FaultsRemovedError, Progress, ScenarioPlay
 from proxy.scenarios.reading import FORM
 
 
@@ -36,7 +39,7 @@ class FakeGateway:
 
     def sleep(self, seconds: float) -> None:
         self.now = round(self.now + seconds, 1)
-        for counted in self.in_force.values():
+        for counted in list(self.in_force.values()):
             counted.matched += 1
             counted.fired += self._at(self.now)
 
@@ -157,6 +160,22 @@ def test_where_a_fault_cannot_be_taken_back_all_are_taken_at_once() -> None:
     assert not gateway.in_force
 
 
+def test_a_scenario_whose_faults_others_remove_ends_and_leaves_theirs_alone() -> None:
+    def begin_another(now: float) -> bool:
+        if now == 1:
+            gateway.reset()
+            gateway.add({"name": "other", "do": "hold"})
+        return True
+
+    gateway = FakeGateway(begin_another)
+    scenario = FORM.examine("about: x\nsteps: [{name: one, faults: {do: hold}, for: 9s}]", "x", {}).usable()
+    progress = Progress(lambda *_: None, lambda *_: None)
+    with pytest.raises(FaultsRemovedError, match='the fault "one" was removed by others; play one scenario at a time'):
+        ScenarioPlay(scenario, gateway, progress, lambda: gateway.now, gateway.sleep).play()
+    assert gateway.now == 1
+    assert gateway.in_force.keys() == {"other"}
+
+
 def test_nothing_stays_where_a_scenario_is_interrupted() -> None:
     def interrupt(now: float) -> bool:
         if now == 1:
@@ -195,3 +214,44 @@ def test_nothing_stays_where_a_change_breaks_off(change: str) -> None:
     with pytest.raises(KeyboardInterrupt):
         play.play()
     assert gateway.in_force == {}
+
+
+def test_nothing_stays_at_whichever_line_a_scenario_is_interrupted() -> None:
+    text = """
+about: x
+always: {name: slow, do: hold}
+steps:
+  - {faults: [{name: a, do: hold}, {name: b, do: drop, when: {after_rule: a}}], for: 200ms}
+  - parallel: [{faults: {do: drop}, for: 100ms}, {faults: {do: hold}, for: 200ms}]
+"""
+    scenario = FORM.examine(text, "x.yaml", {}).usable()
+    lines = 0
+
+    def until_line(stop: int) -> None:
+        """Play it until that line of its module was about to run; with 0, to its end. Counts the lines."""
+        gateway = FakeGateway(lambda now: True)
+        progress = Progress(lambda *_: None, lambda *_: None)
+        play = ScenarioPlay(scenario, gateway, progress, lambda: gateway.now, gateway.sleep)
+
+        def trace(frame: FrameType, event: str, _: object) -> Any:
+            nonlocal lines
+            if frame.f_code.co_filename != playing.__file__:
+                return None
+            lines += event == "line"
+            if event == "line" and lines == stop:
+                raise KeyboardInterrupt
+            return trace
+
+        lines, before = 0, sys.gettrace()
+        sys.settrace(trace)
+        try:
+            play.play()
+        finally:
+            sys.settrace(before)
+            assert not gateway.in_force, f"interrupted at line {stop} of those that ran"
+            assert play.is_clean
+
+    until_line(0)
+    for line in range(1, lines + 1):
+        with pytest.raises(KeyboardInterrupt):
+            until_line(line)

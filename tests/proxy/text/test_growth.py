@@ -77,7 +77,7 @@ FILES: dict[tuple[str, str], tuple[Form[Any], Callable[[int], str]]] = {
 }
 
 
-def work(form: Form[Any], text: str) -> tuple[int, int]:
+def work(form: Form[Any], text: str, secret: str = "") -> tuple[int, int]:
     """How many lines of Python run to look at a text, each time round a loop, and the letters that are told of it."""
     count = 0
 
@@ -89,7 +89,7 @@ def work(form: Form[Any], text: str) -> tuple[int, int]:
     before = sys.gettrace()
     sys.settrace(step)
     try:
-        _, problems = form.examine(text, "file", {}).result()
+        _, problems = form.examine(text, "file", {"SECRET": secret}).result()
     finally:
         sys.settrace(before)
     return count, sum(len(str(problem)) for problem in problems)
@@ -104,3 +104,8 @@ def test_work_grows_with_the_file_and_not_with_its_square(what: tuple[str, str])
     few, many = work(form, text(FEW)), work(form, text(MANY))
     assert many[0] < 6 * few[0], "four times the file takes four times the lines"
     assert many[1] < 6 * max(few[1], 1), "and four times the words"
+
+
+def test_hiding_a_secret_takes_no_longer_where_the_secret_is_longer_than_all_messages() -> None:
+    text = CLUSTERS + LISTENER.format(n=0, cluster="none", port=9000) + "admin: {bind: 'a:1', token: '${SECRET}'}\n"
+    assert work(CONFIGURATION, text, "s" * 1_000) == work(CONFIGURATION, text, "s" * 900)

@@ -13,6 +13,7 @@ def test_a_problem_is_one_line_whatever_it_quotes() -> None:
     quoting = 'unknown word "a\nb\t\x1b[2J\u2028é"; write "c"'
     said = r'g.yaml:3:7: unknown word "a\nb\t\x1b[2J\u2028é"; write "c"'
     assert str(Problem("g.yaml", Place(3, 7), quoting)) == said
+    assert str(Problem("g\x1b[2J\n.yaml", None, "fact; way out")) == r"g\x1b[2J\n.yaml: fact; way out"
 
 
 def test_an_error_has_every_problem() -> None:

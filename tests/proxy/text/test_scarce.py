@@ -5,7 +5,7 @@ import errno
 import pytest
 
 from proxy.text.file import Form
-from proxy.text.scarce import is_scarce, scarcity
+from proxy.text.scarce import is_scarce, scarcity, way_out
 
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.ENOMEM])
@@ -34,3 +34,17 @@ def test_the_reason_of_a_group_is_scarcity_if_nothing_else_failed() -> None:
 def test_more_open_files_are_no_way_out_where_memory_is_scarce() -> None:
     why = "cannot allocate memory; free memory on this machine"
     assert scarcity(OSError(errno.ENOMEM, "Cannot allocate memory")) == why
+
+
+@pytest.mark.parametrize(
+    ("number", "expected"),
+    [
+        (errno.EMFILE, "raise the limit of open files (ulimit -n)"),
+        (errno.ENFILE, "raise this machine's limit of open files (sysctl fs.file-max)"),
+        (errno.ENOBUFS, "free memory on this machine"),
+        (errno.ENOMEM, "free memory on this machine"),
+    ],
+)
+def test_the_way_out_is_the_limit_that_was_reached(number: int, expected: str) -> None:
+    assert way_out(number) == expected
+    assert scarcity(OSError(number, "none left")).endswith(f"; {expected}")

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from plugins.audit.reports.pipeline.java import java_home
 
@@ -83,6 +83,18 @@ def session(master: str | None, settings: Mapping[str, str] | None = None) -> It
             yield spark
         finally:
             spark.stop()
+
+
+def knows_zone(spark: SparkSession, zone: str) -> bool:
+    """Whether Java knows this time zone too. Python's own list may have newer ones, and names as `localtime`."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    zones: Any = spark._jvm.java.time.ZoneId  # type: ignore[union-attr]
+    try:
+        return zones.of(zone, zones.SHORT_IDS) is not None  # as Spark finds it
+    except (Py4JJavaError, PySparkException):  # pyspark converts some exceptions
+        return False
 
 
 def _chosen(master: str | None, folder: Path) -> dict[str, str]:

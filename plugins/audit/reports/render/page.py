@@ -65,8 +65,12 @@ def write_page(out: Path, inputs: Inputs, sheets: Sequence[Sheet]) -> Path:
         shown=SHOWN,
         br=Markup("<br>"),
     )
-    page = out / PAGE
-    page.write_text(text, encoding="utf-8")
+    page, begun = out / PAGE, out / f".{PAGE}"
+    try:
+        begun.write_text(text, encoding="utf-8")
+        begun.replace(page)  # a page that a full disk cut off would look like a whole one
+    finally:
+        begun.unlink(missing_ok=True)
     return page
 
 

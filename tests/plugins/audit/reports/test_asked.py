@@ -81,7 +81,9 @@ def test_working_hours_are_days_of_the_week_and_times_of_the_day() -> None:
     assert work_hours("00:00-12:00") == WorkHours((0, 1, 2, 3, 4, 5, 6), 0, 720)
 
 
-@pytest.mark.parametrize("text", ["", "8-18", "Mo-Fr 08:00-18:00", "Fri-Mon 08:00-18:00", "18:00-08:00", "08:00-25:00"])
+@pytest.mark.parametrize(
+    "text", ["", "8-18", "Mo-Fr 08:00-18:00", "Fri-Mon 08:00-18:00", "18:00-08:00", "08:00-25:00", "08:75-09:00"]
+)
 def test_what_is_no_working_time_is_told_with_an_example(text: str) -> None:
     with pytest.raises(ValueError, match='write it as "Mon-Fri 08:00-18:00"'):
         work_hours(text)

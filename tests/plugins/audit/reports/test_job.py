@@ -19,10 +19,11 @@ from plugins.audit.reports.facts import JournalFacts
 from plugins.audit.reports.inputs import Inputs
 from plugins.audit.reports.job import Progressed, ReportError, ReportJob, make
 from plugins.audit.reports.pipeline.place import JournalPlace
+from plugins.audit.reports.pipeline.session import knows_zone
 from plugins.audit.segments import segments
 from tests.plugins.audit.reports.journals import lose_segment, write_journal
 from tests.plugins.audit.reports.months import HOUR, Happening
-from tests.plugins.audit.written import START, chain, event, write
+from tests.plugins.audit.written import START, chain, event, full_disk, write
 
 
 def made(spark: SparkSession, journal: Path, out: Path, many: int = 1) -> list[Progressed]:
@@ -140,3 +141,29 @@ def test_what_spark_finds_wrong_is_told_in_one_line(spark: SparkSession, tmp_pat
     with pytest.raises(ReportError, match=r"^Spark: .+$") as refused:
         made(spark, journal, tmp_path / "out")
     assert "\n" not in str(refused.value)
+
+
+def test_a_zone_that_java_does_not_know_is_told_before_anything_is_read(spark: SparkSession, tmp_path: Path) -> None:
+    journal, out = tmp_path / "journal", tmp_path / "out"
+    writer = chain(journal)
+    write(writer, range(5))
+    writer.end()
+    job = ReportJob(str(journal), out, REPORTS, Inputs(JournalFacts("journal", False), zone="Factory"), "local[2]")
+    with pytest.raises(ReportError, match=r"^Java does not know the time zone Factory; give --zone another place"):
+        make(job, JournalPlace.of(str(journal)), spark, lambda step: None)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Zurich", "EST", "GMT+0"])
+def test_zones_that_java_knows_are_known(spark: SparkSession, zone: str) -> None:
+    assert knows_zone(spark, zone)
+
+
+def test_a_full_disk_is_told_with_the_folder_and_leaves_no_page(spark: SparkSession, tmp_path: Path) -> None:
+    journal, out = tmp_path / "journal", tmp_path / "out"
+    writer = chain(journal)
+    write(writer, range(5))
+    writer.end()
+    with full_disk(journal), pytest.raises(ReportError, match=f"^{out}: File too large; check its permissions and"):
+        made(spark, journal, out)
+    assert not [path for path in out.iterdir() if "index.html" in path.name]

@@ -75,3 +75,22 @@ def test_where_nobody_can_be_named_nothing_fires(tmp_path: Path, version: int, b
     faults, talk = talking(tmp_path, "other", brokers=brokers)
     talk.ask(produce("orders"), version)
     assert faults.told[0].endswith(why)
+
+
+def test_of_two_hints_each_is_about_its_own_partition(tmp_path: Path) -> None:
+    text = """
+        faults:
+          - {match: {api: Produce, topic: orders, partition: 0}, do: {hint: unknown}}
+          - {match: {api: Produce, topic: orders, partition: 1}, do: {hint: older}}
+    """
+    talk = FaultTalk(FaultFile(tmp_path, text), leading)
+    for node_id in (1, 2):
+        talk.connection.topology.learn(node_id, f"kafka-{node_id}", 9092)
+    request = produce("orders", partitions=3)
+    answer = talk.ask(request, 10)
+    told = {
+        it.index: (it.current_leader.leader_id, it.current_leader.leader_epoch)
+        for it in answer.responses[0].partition_responses
+    }
+    assert told == {0: (3, 8), 1: (2, 6), 2: (-1, -1)}
+    assert [it.node_id for it in answer.node_endpoints] == [2]

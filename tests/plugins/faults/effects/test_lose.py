@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from proxy.protocol.messages.leave_group import LeaveGroupRequest
+from proxy.protocol.messages.offset_delete import OffsetDeleteRequest
 from tests.plugins.faults.members import end_txn, heartbeat, of_epoch
 from tests.plugins.faults.talking import FaultFile, FaultTalk, errors, produce, serving
 
@@ -49,3 +51,30 @@ def test_a_transaction_never_ends_and_its_producer_stays_who_it_is(tmp_path: Pat
     answer = talk.ask(end_txn(), 5)
     assert (answer.error_code, answer.producer_id, answer.producer_epoch) == (0, 7, 1)
     assert not talk.to_broker
+
+
+def committed_by(*topics: str) -> OffsetDeleteRequest:
+    partition = OffsetDeleteRequest.Topic.Partition
+    each = [OffsetDeleteRequest.Topic(name=name, partitions=[partition(partition_index=0)]) for name in topics]
+    return OffsetDeleteRequest(group_id="g", topics=each)
+
+
+def test_what_the_request_is_about_is_in_the_answer_one_by_one(tmp_path: Path) -> None:
+    _, talk = talking(tmp_path)
+    answer = talk.ask(committed_by("orders", "payments"), 0)
+    told = [(topic.name, it.partition_index, it.error_code) for topic in answer.topics for it in topic.partitions]
+    assert (answer.error_code, told) == (0, [("orders", 0, 0), ("payments", 0, 0)])
+    member = LeaveGroupRequest.Member(member_id="m", group_instance_id=None)
+    left = talk.ask(LeaveGroupRequest(group_id="g", member_id="m", members=[member]), 4)
+    assert (left.error_code, [(it.member_id, it.error_code) for it in left.members]) == (0, [("m", 0)])
+    for version in (1, 4):
+        assert talk.ask(LeaveGroupRequest(group_id="g", member_id="m", members=[]), version).error_code == 0
+    assert not talk.to_broker
+
+
+def test_a_part_of_it_is_lost_and_the_rest_arrives(tmp_path: Path) -> None:
+    _, talk = talking(tmp_path, "{topic: orders}")
+    answer = talk.ask(committed_by("orders", "payments"), 0)
+    assert ("orders", 0) in [(topic.name, topic.partitions[0].error_code) for topic in answer.topics]
+    (reached,) = talk.to_broker
+    assert [topic.name for topic in reached.topics] == ["payments"]

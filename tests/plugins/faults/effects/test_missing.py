@@ -80,3 +80,8 @@ def test_what_is_not_there_cannot_be_missing(tmp_path: Path, match: str, do: str
     faults = FaultFile(tmp_path, f"faults: [{{match: {match}, do: {do}}}]")
     FaultTalk(faults, cluster).ask(MetadataRequest(topics=None), 9)
     assert faults.told[0].endswith(why)
+
+
+def test_the_oldest_version_asks_for_all_by_an_empty_list(tmp_path: Path) -> None:
+    answer = said(tmp_path, "{topic: orders}", "{missing: topic}", MetadataRequest(topics=[]), 0)
+    assert [topic.name for topic in answer.topics] == ["payments"]

@@ -35,8 +35,9 @@ def test_a_group_has_read_otherwise_far(tmp_path: Path, by: str, told: list[int]
     assert asked(tmp_path, by, 1000, 7, -1)[0] == told
 
 
-def test_where_none_is_said_nothing_fires(tmp_path: Path) -> None:
-    assert asked(tmp_path, "none", -1)[1].told[0].endswith("the answer says no offset that is meant")
+@pytest.mark.parametrize(("by", "offset"), [("none", -1), ("-100", 0)])
+def test_where_none_is_said_or_none_would_change_nothing_fires(tmp_path: Path, by: str, offset: int) -> None:
+    assert asked(tmp_path, by, offset)[1].told[0].endswith("no offset that is meant and could be changed")
 
 
 def test_a_partition_seems_to_end_elsewhere(tmp_path: Path) -> None:

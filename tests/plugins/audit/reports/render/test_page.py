@@ -14,8 +14,10 @@ import pytest
 
 from plugins.audit.reports.catalogue import REPORTS, access
 from plugins.audit.reports.inputs import Inputs, OffsetRange
+from plugins.audit.reports.render.page import write_page
 from tests.plugins.audit.reports.people import HARMFUL, LONG_TOPIC
 from tests.plugins.audit.reports.render.pages import FACTS, INPUTS, write
+from tests.plugins.audit.written import full_disk
 
 VOID = {"meta", "link", "br", "rect", "line", "polyline"}
 
@@ -235,3 +237,10 @@ def test_a_topic_has_no_hashes_and_the_page_says_so(tmp_path: Path) -> None:
 def test_the_hashes_are_as_sha256sum_reads_them(page: Path) -> None:
     lines = (page.parent / "inputs.sha256").read_text(encoding="utf-8").splitlines()
     assert lines == [f"{one.sha256}  {one.path}" for one in INPUTS.facts.segments]
+
+
+def test_a_page_for_which_the_disk_has_no_room_is_not_there_in_part(tmp_path: Path) -> None:
+    (tmp_path / "large").write_bytes(bytes(4_000))
+    with full_disk(tmp_path), pytest.raises(OSError, match="File too large"):
+        write_page(tmp_path, INPUTS, [])
+    assert {path.name for path in tmp_path.iterdir()} == {"large", "inputs.sha256"}
