@@ -4,6 +4,8 @@ Rules:
 * Plugins are made here and nowhere else.
 * Repeated work of a plugin runs in a thread of its own, one piece of work at a time. A piece that fails is logged and
   counted, and is run again.
+* A plugin that starts when the proxy ends has a few seconds to finish, and is then stopped as any other: what it began
+  in its start is not left half done. One that hangs is left.
 * A plugin's log lines are rate-limited as all lines that clients can cause. In the thread of the links, a line that
   cannot be written raises where it is logged. From another thread, it is a failed task.
 """
@@ -37,6 +39,7 @@ from proxy.text.watched import WatchedFile, no_warnings
 log = structlog.get_logger()
 
 SLOW = 10.0  # seconds after which a plugin that starts is said to hang
+LAST_WAIT = 4.0  # seconds for which a plugin may go on starting when the proxy ends
 T = TypeVar("T")
 
 
@@ -51,6 +54,7 @@ class HostedPlugin:
         self._works: list[tuple[float, Callable[[], object]]] = []
         self._cluster = cluster
         self._topics: list[ClusterTopicWriter] = []
+        self._is_started = False
         services = Services(
             self.name,
             cluster,
@@ -74,9 +78,9 @@ class HostedPlugin:
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Start the plugin, run its repeated work until cancelled, and stop it. Raises StartError."""
         plugin, contained = self.plugin, self._host.tasks.contained
-        with self._beginning():
-            await self._start()
         try:
+            with self._beginning():
+                await self._start()
             task_status.started()
             async with trio.open_nursery() as nursery:
                 for seconds, work in self._works:
@@ -84,31 +88,46 @@ class HostedPlugin:
                 try:
                     await trio.sleep_forever()
                 finally:
-                    for writer in self._topics:
-                        writer.end()
+                    self._end_writes()  # before work under way is waited for
         finally:
-            with trio.CancelScope(shield=True), contained("stopping a plugin", plugin=self.name):
-                await trio.to_thread.run_sync(plugin.stop)
-                for writer in self._topics:
-                    await writer.close()
+            if self._is_started:
+                self._end_writes()
+                with trio.CancelScope(shield=True), contained("stopping a plugin", plugin=self.name):
+                    await trio.to_thread.run_sync(plugin.stop)
+                    for writer in self._topics:
+                        await writer.close()
+
+    def _end_writes(self) -> None:
+        for writer in self._topics:
+            writer.end()
 
     async def _start(self) -> None:
         """Start the plugin. One that hangs is said, and does not keep the proxy from ending."""
         failed: Exception | None = None
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._say_if_slow)
-            try:
-                await trio.to_thread.run_sync(self.plugin.start, abandon_on_cancel=True)
-            except Exception as error:  # beside the nursery, which would put it into a group
-                failed = error
+            with trio.CancelScope(shield=True) as waiting:
+                nursery.start_soon(self._watch_start, waiting)
+                try:
+                    await trio.to_thread.run_sync(self.plugin.start, abandon_on_cancel=True)
+                    self._is_started = True
+                except Exception as error:  # beside the nursery, which would put it into a group
+                    failed = error
+            if waiting.cancelled_caught:
+                why = f"the proxy ends, and its start goes on for more than {LAST_WAIT:g} s"
+                log.warning("plugin left while it started", plugin=self.name, cluster=self._cluster, why=why)
             nursery.cancel_scope.cancel()
         if failed is not None:
             raise failed
 
-    async def _say_if_slow(self) -> None:
-        await trio.sleep(SLOW)
-        why = f"its start has taken {SLOW:g} s, and is waited for"
-        log.warning("plugin not started yet", plugin=self.name, cluster=self._cluster, why=why)
+    async def _watch_start(self, waiting: trio.CancelScope) -> None:
+        """Say if a plugin starts slowly. When the proxy ends, the start is waited for a little longer."""
+        try:
+            await trio.sleep(SLOW)
+            why = f"its start has taken {SLOW:g} s, and is waited for"
+            log.warning("plugin not started yet", plugin=self.name, cluster=self._cluster, why=why)
+            await trio.sleep_forever()
+        finally:
+            waiting.deadline = trio.current_time() + LAST_WAIT
 
     def replaced(self) -> None:
         """Tell the plugin that another configuration came, in which it is not."""

@@ -83,8 +83,8 @@ class ClusterTopicWriter:
         trio.from_thread.run(self._append, records, seconds)
 
     def end(self) -> None:
-        """Note that the plugin stops."""
-        self._ends = trio.current_time() + AT_THE_END
+        """Note that the plugin stops. May be called again."""
+        self._ends = min(self._ends, trio.current_time() + AT_THE_END)
         self._under_way.deadline = min(self._under_way.deadline, self._ends)
 
     async def _append(self, records: Sequence[Record], seconds: float) -> None:

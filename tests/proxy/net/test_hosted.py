@@ -17,7 +17,7 @@ from proxy.core.clock import Clock
 from proxy.core.plugin import Plugin
 from proxy.core.services import PluginError, Services
 from proxy.net.complaints import AT_ONCE, Complaints
-from proxy.net.hosted import SLOW, HostedPlugin
+from proxy.net.hosted import LAST_WAIT, SLOW, HostedPlugin
 from proxy.net.plugin_host import PluginHost
 from proxy.net.process import StartError
 from proxy.net.tasks import Tasks
@@ -195,22 +195,49 @@ async def test_a_line_that_cannot_be_written_ends_nothing_whatever_thread_it_com
 class Hanging(Noting):
     """Hangs at its start until it is let go."""
 
-    let_go = threading.Event()
+    def __init__(self, options: Noting.Options, services: Services) -> None:
+        super().__init__(options, services)
+        self.begun, self.let_go = threading.Event(), threading.Event()
 
     def start(self) -> None:
+        self.begun.set()
         self.let_go.wait()
+        super().start()
+
+
+def hanging() -> tuple[HostedPlugin, Hanging]:
+    one = HostedPlugin(PluginUse("hanging", Hanging, Hanging.Options()), "main", host(), "hanging-2")
+    assert isinstance(one.plugin, Hanging)
+    return one, one.plugin
 
 
 async def test_a_plugin_that_hangs_at_its_start_is_said_and_does_not_keep_the_proxy_from_ending(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
-    one = HostedPlugin(PluginUse("hanging", Hanging, Hanging.Options()), "main", host(), "hanging-2")
+    one, plugin = hanging()
     with capture_logs() as logs:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(one.run)
             await trio.sleep(SLOW + 1)
             nursery.cancel_scope.cancel()
-    Hanging.let_go.set()
+        assert trio.current_time() == SLOW + 1 + LAST_WAIT
+    plugin.let_go.set()
     assert [(line["event"], line["plugin"], line["cluster"]) for line in logs] == [
-        ("plugin not started yet", "hanging-2", "main")
+        ("plugin not started yet", "hanging-2", "main"),
+        ("plugin left while it started", "hanging-2", "main"),
     ]
+
+
+async def test_a_plugin_that_still_starts_when_the_proxy_ends_is_stopped_once_it_has_started() -> None:
+    one, plugin = hanging()
+
+    async def let_go_once_all_wait() -> None:
+        await trio.testing.wait_all_tasks_blocked()
+        plugin.let_go.set()
+
+    async with trio.open_nursery() as around, trio.open_nursery() as nursery:
+        nursery.start_soon(one.run)
+        await trio.to_thread.run_sync(plugin.begun.wait)
+        nursery.cancel_scope.cancel()
+        around.start_soon(let_go_once_all_wait)
+    assert plugin.called == [("start", False), ("stop", False)]
