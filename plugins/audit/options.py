@@ -94,7 +94,9 @@ class AuditOptions(Plugin.Options):
         return folder.with_name(f"{folder.name}.{ending}")
 
     def problems(self) -> Iterator[Finding | Problem]:
-        """Everything that is wrong with the file of levels."""
+        """Everything that is wrong with the place of the journal and with the file of levels."""
+        if not Path(self.journal).name:
+            yield Finding(("journal",), f'the journal cannot be "{self.journal}"; name a folder below it')
         if self.levels is not None:
             for problem in FORM.read(self.levels).result()[1]:
                 if problem.place is None:

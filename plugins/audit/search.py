@@ -3,7 +3,8 @@
 Rules:
 * Only the folders of the hours in question are read, and one more on each side: an event is written a little later than
   it happened, and a segment that was begun in one hour may end in the next.
-* The events of a chain stay in its order; chains are merged by the time of their events.
+* The events of a chain stay in its order; chains are merged by the time of their events. A chain is opened when the
+  time of its beginning is reached, and read frame by frame: memory grows with the chains of one time, not with all.
 * Lines that are no event (`well_formed.py`), and frames that are not whole, are left out: `verify` reports them.
 * A segment that was moved is read where it is. One that exists twice is read once, at the path of its name.
 """
@@ -17,7 +18,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -93,19 +93,39 @@ def _text(at: datetime) -> str:
 def search(journal: Path, wanted: EventFilter) -> Iterator[JournalEvent]:
     """The events that match, by their time."""
     found = {name: path for name, path in placed(journal).items() if wanted.may_be_in(name)}
-    chains: dict[str, list[Path]] = {}
+    chains: dict[str, list[SegmentName]] = {}
     for name in sorted(found):
-        chains.setdefault(name.chain, []).append(found[name])
-    return filter(wanted.includes, _merged(map(_of_chain, chains.values())))
+        chains.setdefault(name.chain, []).append(name)
+    streams = ((_second(names[0]), _of_chain(found[name] for name in names)) for names in chains.values())
+    return filter(wanted.includes, _merged(streams))
 
 
-def _merged(streams: Iterable[Iterable[JournalEvent]]) -> Iterator[JournalEvent]:
-    """Merge events by their time; each stream stays in its order."""
-    return heapq.merge(*streams, key=lambda event: str(event["time"]))
+def _second(name: SegmentName) -> str:
+    """The second in which a segment was begun, which the times of its events do not precede."""
+    return f"{name.begun_at:%Y-%m-%dT%H:%M:%S}"
+
+
+def _merged(streams: Iterable[tuple[str, Iterable[JournalEvent]]]) -> Iterator[JournalEvent]:
+    """Merge events by their time; each stream stays in its order, and begins when its own time is reached."""
+    heap: list[tuple[str, int, JournalEvent | None, Iterator[JournalEvent]]] = [
+        (begins, number, None, iter(stream)) for number, (begins, stream) in enumerate(streams)
+    ]
+    heapq.heapify(heap)
+    while heap:
+        _, number, event, stream = heap[0]
+        if event is not None:
+            yield event
+        following = next(stream, None)
+        if following is None:
+            heapq.heappop(heap)
+        else:
+            heapq.heapreplace(heap, (str(following["time"]), number, following, stream))
 
 
 def _of_chain(paths: Iterable[Path]) -> Iterator[JournalEvent]:
-    return chain.from_iterable(_events(path.read_bytes(), 0)[1] for path in paths)
+    for path in paths:
+        for _, lines in frames(path.read_bytes()):
+            yield from filter(None, map(_event, lines))
 
 
 def _events(data: bytes, start: int) -> tuple[int, Iterator[JournalEvent]]:
@@ -134,7 +154,8 @@ class Follower:
     def __init__(self, journal: Path, many: int) -> None:
         self._journal = journal
         self._ends: dict[Path, int] = {}  # the position up to which each segment was read
-        self.newest: list[JournalEvent] = list(deque(_merged(list(self._latest(many))), maxlen=many))
+        latest = [("", events) for events in self._latest(many)]
+        self.newest: list[JournalEvent] = list(deque(_merged(latest), maxlen=many))
 
     def _latest(self, many: int) -> Iterator[Iterable[JournalEvent]]:
         """The latest events of each chain, at most `many` of each."""
@@ -164,7 +185,7 @@ class Follower:
                 start = self._ends.get(path, 0)
                 if path.stat().st_size > start:
                     found.append(self._read(path, start))
-        return list(_merged(found))
+        return list(_merged(("", events) for events in found))
 
     def _recent(self) -> list[Path]:
         return [path for folder in [*hours(self._journal)][-2:] for path in of_hour(folder)]

@@ -105,10 +105,8 @@ def _loops(config: Config) -> Iterator[Finding]:
 
 def _plugins(config: Config) -> Iterator[Finding]:
     for index, use in enumerate(config.plugins):
-        for path, cluster in use.clusters():
-            if cluster not in config.clusters:
-                way_out = nearest(cluster, config.clusters)
-                yield Finding(("plugins", index, use.name, *path), f'unknown cluster "{cluster}"; {way_out}')
+        for finding in use.unknown_clusters(config.clusters):
+            yield finding._replace(path=("plugins", index, use.name, *finding.path))
 
 
 def _admin(config: Config) -> Iterator[Finding]:

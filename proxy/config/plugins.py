@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from proxy.core.plugin import Plugin
 
 GROUP = "doorkeeper.plugins"
+_BUGGY = "leave the plugin out, or mend it"
 ALWAYS_THERE = frozenset({"address", "api_versions"})
 BUILT_IN: dict[str, str] = {
     "acl": "plugins.acl:Acl",
@@ -48,12 +49,23 @@ class PluginUse:
     def examined(self) -> Iterator[Finding | Problem]:
         """The problems with the files that the options name. Their paths start at the options."""
         examine = getattr(self.plugin, "examine", None)
-        yield from () if examine is None else examine(self.options)
+        try:
+            yield from () if examine is None else examine(self.options)
+        except Exception as error:  # a package of somebody else's may raise anything
+            yield self._failed(error)
 
-    def clusters(self) -> Iterator[tuple[KeyPath, str]]:
-        """The clusters that the options name, each with its path inside the options."""
+    def unknown_clusters(self, known: Iterable[str]) -> Iterator[Finding]:
+        """The clusters that the options name and that are not known. Their paths start at the options."""
         named = getattr(self.plugin, "clusters", None)
-        yield from () if named is None else named(self.options)
+        try:
+            for path, cluster in () if named is None else named(self.options):
+                if cluster not in known:
+                    yield Finding(path, f'unknown cluster "{cluster}"; {nearest(cluster, known)}')
+        except Exception as error:
+            yield self._failed(error)
+
+    def _failed(self, error: Exception) -> Finding:
+        return Finding((), f'plugin "{self.name}" failed with {type(error).__name__}: {error}; {_BUGGY}')
 
     @staticmethod
     def declaration(name: str) -> type[BaseModel]:
@@ -117,7 +129,12 @@ def _entry(value: object, info: ValidationInfo) -> PluginUse:
     # Validated under its name, so that a problem's path leads through the file: plugins, 0, acl, rules.
     field: dict[str, Any] = {name: (plugin.Options, ...)}
     model, options = create_model(name, **field), {name: {} if given is None else given}
-    under_name = model.model_validate(options, context=info.context)
+    try:
+        under_name = model.model_validate(options, context=info.context)
+    except ValueError:  # its problems
+        raise
+    except Exception as error:  # a validator of somebody else's may raise anything
+        raise wrong(f'plugin "{name}" failed with {type(error).__name__}: {error}', _BUGGY) from None
     return PluginUse(name, plugin, getattr(under_name, name))
 
 

@@ -4,6 +4,7 @@ Rules:
 * A counter belongs to the worker and to its plugin's name. A plugin that is made anew continues its counts, and plugins
   of one name in front of several clusters share them.
 * `acl` and a second one, `acl-2`, share an instrument; the second has the attribute `plugin`.
+* Prometheus knows no "." in a name: counters whose names it could not tell apart are refused.
 * An instrument has at most 1,000 sets of attributes. All further sets are counted together, under the attribute that
   OpenTelemetry has for the overflow.
 """
@@ -21,7 +22,7 @@ from proxy.telemetry.measures import INSTRUMENTS
 MOST = 1_000  # the largest number of attribute sets of one instrument
 OVERFLOW = {"otel.metric.overflow": "true"}
 UNFIT = re.compile(r"[^A-Za-z0-9_./-]")  # characters that no instrument's name may have
-OURS = frozenset(instrument.name for instrument in INSTRUMENTS)
+NO_LETTER = re.compile(r"[^A-Za-z0-9]")  # to Prometheus, these are all "_"
 
 
 class PluginCount(NamedTuple):
@@ -59,6 +60,7 @@ class PluginCounters:
 
     def __init__(self) -> None:
         self._instruments: dict[str, _Instrument] = {}
+        self._told_apart = {_to_prometheus(instrument.name): instrument.name for instrument in INSTRUMENTS}
 
     def of(self, kind: str, name: str) -> Counting:
         """The function that makes a plugin's counters. `kind` is the name that all plugins of its class share."""
@@ -69,8 +71,10 @@ class PluginCounters:
     ) -> Tally:
         check_counter(name)
         published = f"{prefix}.{name}"
-        if published in OURS:
-            raise ValueError(f'no counter can be called "{name}": "{published}" is one of the proxy itself')
+        if published not in self._instruments:
+            taken = self._told_apart.setdefault(_to_prometheus(published), published)
+            if taken is not published:
+                raise ValueError(f'no counter can be called "{name}": to Prometheus it is the same as "{taken}"')
         instrument = self._instruments.setdefault(published, _Instrument(unit, description))
         tallies, key = instrument.tallies, frozenset({**attributes, **own}.items())
         if key not in tallies and len(tallies) >= MOST:
@@ -84,3 +88,8 @@ class PluginCounters:
             for name, instrument in self._instruments.items()
             for attributes, tally in instrument.tallies.items()
         ]
+
+
+def _to_prometheus(name: str) -> str:
+    """What is left of an instrument's name for Prometheus, which puts `_total` behind it where it is not there."""
+    return NO_LETTER.sub("_", name).removesuffix("_total")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from plugins.audit import Audit
 from plugins.audit.options import AuditOptions
 from proxy.plugin import Finding
@@ -34,3 +36,9 @@ def test_a_file_of_levels_that_is_not_there_is_told_at_the_option(tmp_path: Path
     assert isinstance(problem, Finding)
     assert problem.path == ("levels",)
     assert "none.yaml" in problem.message
+
+
+@pytest.mark.parametrize("folder", ["/", "."])
+def test_a_journal_that_no_file_can_stand_beside_is_told_at_the_option(folder: str) -> None:
+    (problem,) = AuditOptions(journal=folder).problems()
+    assert problem == Finding(("journal",), f'the journal cannot be "{folder}"; name a folder below it')

@@ -123,6 +123,23 @@ def test_a_segment_that_was_moved_or_copied_is_read_once(journal: Path) -> None:
     assert Follower(journal, 100).newest == whole
 
 
+def test_a_chain_is_read_only_once_the_time_of_its_beginning_is_reached(tmp_path: Path) -> None:
+    wall = Wall()
+    earlier = chain(tmp_path, "b", wall=wall)
+    wall.now += 60
+    later = chain(tmp_path, "a", wall=wall)
+    found = search(tmp_path, EventFilter())
+    assert next(found)["instance"] == "b"
+    later.add(QueuedEvent("request", wall.now, None, PRODUCED))
+    for writer in (earlier, later):
+        writer.end()
+    assert [(event["instance"], event["kind"]) for event in found] == [
+        ("a", "segment_opened"),
+        ("a", "request"),
+        ("a", "journal_closed"),
+    ]
+
+
 def test_a_denial_is_found_by_its_resource() -> None:
     denied = {"kind": "denied", "time": "", "resource_type": "topic", "resource_name": "orders"}
     assert EventFilter(resource="ord*").includes(denied)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, field_validator
 
 from proxy.config import plugins
 from proxy.config.load import examine_text
@@ -26,10 +26,26 @@ class Delay(Plugin):
     class Options(Plugin.Options):
         seconds: int = 1
 
+        @field_validator("seconds")
+        @classmethod
+        def _without_bugs(cls, seconds: int) -> int:
+            if seconds == 0:
+                raise KeyError("no such delay")
+            return seconds
+
+    @staticmethod
+    def clusters(options: BaseModel) -> Iterator[tuple[tuple[str, ...], str]]:
+        """As if the options named one."""
+        if options.model_dump()["seconds"] == 4:
+            raise RuntimeError("no cluster has four")
+        yield ("seconds",), "main"
+
     @staticmethod
     def examine(options: BaseModel) -> Iterator[Finding | Problem]:
         """As if the delays came from a file."""
         seconds = options.model_dump()["seconds"]
+        if seconds < 0:
+            raise RuntimeError("less than none")
         if seconds > 5:
             yield Problem("delays", Place(2, 1), "too long", warning=seconds < 10)
             yield Finding(("seconds",), "is long", warning=seconds < 10)
@@ -104,6 +120,26 @@ def test_a_problem_of_a_plugins_file_is_one_of_the_configuration(seconds: int, f
     config, found = examine_text(f"{FILE}  - delay: {{seconds: {seconds}}}\n", "g", {})
     assert (config is not None) == fine
     assert len(found) == 2
+
+
+def test_a_plugin_whose_check_has_a_bug_is_named_and_so_are_all_other_problems() -> None:
+    assert problems("  - delay: {seconds: -1}\n  - delay: {seconds: 10}\n") == [
+        'g:4:12: plugin "delay" failed with RuntimeError: less than none; leave the plugin out, or mend it',
+        "g:5:22: is long",
+        "delays:2:1: too long",
+    ]
+
+
+def test_a_plugin_that_cannot_say_which_clusters_it_uses_is_named() -> None:
+    assert problems("  - delay: {seconds: 4}\n") == [
+        'g:4:12: plugin "delay" failed with RuntimeError: no cluster has four; leave the plugin out, or mend it'
+    ]
+
+
+def test_a_plugin_whose_options_have_a_bug_is_named() -> None:
+    assert problems("  - delay: {seconds: 0}\n") == [
+        "g:4:5: plugin \"delay\" failed with KeyError: 'no such delay'; leave the plugin out, or mend it"
+    ]
 
 
 def test_a_misspelt_plugin_is_told_the_nearest() -> None:

@@ -53,6 +53,15 @@ def test_a_plugin_cannot_take_a_name_of_the_proxy_itself() -> None:
         PluginCounters().of("log", "log")("lines_dropped", "Lines.")
 
 
+@pytest.mark.parametrize("name", ["masked_values", "masked.values_total"])
+def test_names_that_are_the_same_to_prometheus_are_refused(name: str) -> None:
+    counter = PluginCounters().of("mask", "mask")
+    counter("masked.values", "Values masked.")
+    counter("masked.values", "Values masked.", topic="a")
+    with pytest.raises(ValueError, match='to Prometheus it is the same as "doorkeeper.mask.masked.values"'):
+        counter(name, "Values masked.")
+
+
 def test_the_counts_of_all_workers_are_published_each_with_its_number() -> None:
     workers = [PluginCounters(), PluginCounters()]
     instruments = Instruments([PrometheusMetricReader()])
