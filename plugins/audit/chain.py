@@ -26,10 +26,11 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from plugins.audit.lines import EventLines
+from plugins.audit.open_segment import OpenSegment
 from plugins.audit.queue import Loss, QueuedEvent
 from plugins.audit.redacted import Redactor
 from plugins.audit.seals import SEAL, Seal, SegmentEnd, prepare_seal, put_in_place, seal
-from plugins.audit.segments import OpenSegment, SegmentName, checks
+from plugins.audit.segments import SegmentName, checks
 from plugins.audit.told import ToldEvents
 
 HOUR = 3600

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 import zstandard
 
 LARGEST = 32 << 20  # bytes of events in one frame, more than the writer puts into any
-_decompressor = zstandard.ZstdDecompressor()
 
 
 class DamagedError(Exception):
@@ -43,7 +42,8 @@ def frame_lines(frame: bytes) -> list[bytes]:
     try:
         if not 0 <= zstandard.frame_content_size(frame) <= LARGEST:
             raise DamagedError("the frame does not say its size, or is too large")
-        return _decompressor.decompress(frame, allow_extra_data=False).splitlines(keepends=True)
+        decompressor = zstandard.ZstdDecompressor()  # a context of zstd serves one thread
+        return decompressor.decompress(frame, allow_extra_data=False).splitlines(keepends=True)
     except zstandard.ZstdError as error:
         raise DamagedError(f"the frame cannot be decompressed: {error}") from error
 

@@ -8,15 +8,12 @@ Rules:
   are whole, and `zstdcat` and Spark can read the file at any time.
 * The folder has the hour, in UTC, in which the segment was begun. The name has the chain (instance and worker) and the
   segment's number in it. Spark makes columns of the folders, and ignores names that begin with `_`.
-* The writer holds a lock on its file. A segment that is neither locked nor sealed was left by a process that was
-  killed.
-* A frame is on disk as a whole or not at all: a part that a full disk took is truncated again.
-* A file that was deleted or moved can still be written. Its writer checks whether it is there (`is_there`).
+* The writer holds a lock on its file (`open_segment.py`). A segment that is neither locked nor sealed was left by a
+  process that was killed.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import time
@@ -26,15 +23,11 @@ from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 
-import zstandard
-
 from plugins.audit.plain_files import Unreadable, listed, refuse
 
-BREATH = 256  # lines hashed at once, before the relay's thread gets the interpreter
 CHECK = 4  # bytes of a line's hash that a seal keeps
 # Each number can be written in one way only. Otherwise two files could be the same segment.
 _NAME = re.compile(r"(\d{8}T\d{6}Z)-([0-9A-Za-z]+)-(0|[1-9]\d{0,8})-(\d{6}|[1-9]\d{6,17})\.jsonl\.zst", re.ASCII)
-_compressor = zstandard.ZstdCompressor(level=1, write_checksum=True)  # level 3 takes longer and saves no room
 
 
 @dataclass(frozen=True, order=True)
@@ -126,93 +119,6 @@ def placed(journal: Path) -> dict[SegmentName, Path]:
         if name is not None and (name not in found or path == journal / name.path):
             found[name] = path
     return found
-
-
-class OpenSegment:
-    """A segment that is being written. Raises OSError if it cannot be made."""
-
-    def __init__(self, journal: Path, name: SegmentName) -> None:
-        self.name = name
-        self.path = journal / name.path
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        here = beside(self.path, "tmp")  # until it is locked
-        self._fd = os.open(here, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o640)
-        try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX)
-            here = here.rename(self.path)
-            sync_folder(self.path.parent)
-        except OSError:
-            try:
-                here.unlink(missing_ok=True)  # wherever it is: the next one has the same number
-            finally:
-                self.close()
-            raise
-        self._is_torn = False  # a part of a frame is at the end
-        self._identity = _identity(os.fstat(self._fd))
-        self.size = 0
-        self.checks = bytearray()
-        self._sha256 = sha256()
-
-    @property
-    def events(self) -> int:
-        """The number of events in it."""
-        return len(self.checks) // CHECK
-
-    @property
-    def is_there(self) -> bool:
-        """Whether its path still leads to the file that is written. Raises OSError."""
-        try:
-            return _identity(os.stat(self.path)) == self._identity
-        except (FileNotFoundError, NotADirectoryError):
-            return False
-
-    @property
-    def sha256(self) -> str:
-        """The hash of all that was written."""
-        return self._sha256.hexdigest()
-
-    def sha256_with(self, lines: list[bytes]) -> str:
-        """The hash of all that will have been written once these lines are."""
-        sha256 = self._sha256.copy()
-        sha256.update(_frame(lines))
-        return sha256.hexdigest()
-
-    def write(self, lines: list[bytes]) -> None:
-        """Append these lines as one frame, and wait until they are on disk."""
-        frame = _frame(lines)
-        rest = memoryview(frame)
-        if self._is_torn:
-            self._truncate()
-        try:
-            while rest:
-                rest = rest[os.write(self._fd, rest) :]
-            os.fdatasync(self._fd)
-        except OSError:
-            self._is_torn = True
-            self._truncate()
-            raise
-        self.size += len(frame)
-        self._sha256.update(frame)
-        for first in range(0, len(lines), BREATH):
-            self.checks += checks(lines[first : first + BREATH])
-            time.sleep(0)
-
-    def _truncate(self) -> None:
-        os.ftruncate(self._fd, self.size)
-        self._is_torn = False
-
-    def close(self) -> None:
-        """Close the file, which unlocks it."""
-        os.close(self._fd)
-
-
-def _frame(lines: list[bytes]) -> bytes:
-    """These lines, compressed. The same lines give the same bytes."""
-    return _compressor.compress(b"".join(lines))
-
-
-def _identity(file: os.stat_result) -> tuple[int, int]:
-    return file.st_dev, file.st_ino
 
 
 def checks(lines: Iterable[bytes]) -> bytes:

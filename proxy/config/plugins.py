@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, PlainValidator, ValidationInfo, WithJsonSchema, create_model
 
-from proxy.text.places import KeyPath
 from proxy.text.problems import Finding, Problem
 from proxy.text.words import nearest, shown, wrong
 

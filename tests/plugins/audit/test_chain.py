@@ -9,7 +9,8 @@ import pytest
 
 from plugins.audit.chain import Chain, Rotation
 from plugins.audit.contents import segment_lines
-from plugins.audit.segments import OpenSegment, beside, segments
+from plugins.audit.open_segment import OpenSegment
+from plugins.audit.segments import beside, segments
 from plugins.audit.verify import verify
 from tests.plugins.audit.written import KEY, START, Wall, chain, event, write
 

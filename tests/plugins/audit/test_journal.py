@@ -19,8 +19,9 @@ from plugins.audit.chain import Rotation
 from plugins.audit.contents import segment_lines
 from plugins.audit.frames import LARGEST
 from plugins.audit.journal import Journal, JournalError
+from plugins.audit.open_segment import OpenSegment
 from plugins.audit.queue import DeferredEvent, QueuedEvent
-from plugins.audit.segments import OpenSegment, segments
+from plugins.audit.segments import segments
 from plugins.audit.shared import SharedFields
 from plugins.audit.signing import public_key
 from plugins.audit.verify import verify

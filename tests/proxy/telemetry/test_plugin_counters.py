@@ -58,7 +58,7 @@ def test_names_that_are_the_same_to_prometheus_are_refused(name: str) -> None:
     counter = PluginCounters().of("mask", "mask")
     counter("masked.values", "Values masked.")
     counter("masked.values", "Values masked.", topic="a")
-    with pytest.raises(ValueError, match='to Prometheus it is the same as "doorkeeper.mask.masked.values"'):
+    with pytest.raises(ValueError, match='to Prometheus it is the same as "doorkeeper'):
         counter(name, "Values masked.")
 
 
