@@ -16,10 +16,9 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 
@@ -42,7 +41,7 @@ class SegmentName:
     @staticmethod
     def at(seconds: float, instance: str, worker: int, number: int) -> SegmentName:
         """The name of a segment that begins now, in seconds since 1970."""
-        return SegmentName(instance, worker, number, time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(seconds)))
+        return SegmentName(instance, worker, number, f"{datetime.fromtimestamp(seconds, UTC):%Y%m%dT%H%M%SZ}")
 
     @staticmethod
     def of(path: Path) -> SegmentName | None:
