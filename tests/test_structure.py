@@ -90,6 +90,7 @@ TESTED_WITH = {
     "proxy/net/side.py": "tests/proxy/net/test_reactor.py",
     "proxy/net/side_pair.py": "tests/proxy/net/test_reactor.py",
     "proxy/net/worker_process.py": "tests/proxy/net/test_workers.py",
+    "proxy/protocol/frame.py": "tests/proxy/protocol/test_splitter.py",
     "proxy/protocol/emit/finders.py": "tests/proxy/protocol/emit/test_spans.py",
     "proxy/protocol/release_tables.py": "tests/proxy/protocol/test_releases.py",
     "proxy/scenarios/fault_control.py": "tests/proxy/scenarios/test_play.py",

@@ -30,9 +30,10 @@ from proxy.core.readers import Wanted
 from proxy.core.task import WAITING, Task
 from proxy.core.turn import Turn
 from proxy.core.verdict import Verdict
-from proxy.protocol.frame import HOLD, Buffer, Hold, Meet, Splitter
+from proxy.protocol.frame import HOLD, Buffer, Hold, Meet
 from proxy.protocol.problem import Fault
 from proxy.protocol.slices import LARGE
+from proxy.protocol.splitter import Splitter
 
 
 class State(Enum):

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from proxy.core.commands import Command
 from proxy.net.outgoing import AnySocket, Outgoing
 from proxy.net.tls.sockets import TlsSocket
-from proxy.protocol.frame import Splitter
+from proxy.protocol.splitter import Splitter
 
 TakeBytes = Callable[[memoryview], list[Command] | None]
 PORTION = 256 << 10  # bytes that are read at a time from most sides

@@ -34,7 +34,7 @@ from tests.proxy.net.scripted import read_frame
 REAL = "127.0.0.9"  # the real address of all brokers: no client may ever see it
 HOST = "127.0.0.1"  # the address of the proxy
 NODE = 1
-EVERY = 0.005  # seconds between two requests of `stay`
+EVERY = 0.01  # seconds between two requests of `stay`
 ANEW = 0.05  # seconds between two connections of `anew`
 PATIENCE = 5.0  # seconds without a response: the client is starved
 

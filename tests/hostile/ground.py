@@ -32,7 +32,7 @@ from tests.real.ports import accepts, free_block, free_port
 ROOT = Path(__file__).parents[2]
 START = 60.0  # seconds
 BLOCK = 8  # ports of one listener
-WARM, CALM = 20, 60  # pairs of requests of the canary: to warm up, and to measure it without attacks
+WARM, CALM = 20, 30  # pairs of requests of the canary: to warm up, and to measure it without attacks
 LIMITS: dict[str, Any] = {
     "first_frame": "1s",
     "frame_time": "1s",

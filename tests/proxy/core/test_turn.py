@@ -155,9 +155,9 @@ def test_the_more_lanes_wait_for_their_turn_the_shorter_it_is() -> None:
 
 
 def test_many_clients_at_the_same_moment_do_no_more_than_one_before_the_others_have_their_turn() -> None:
-    allowance, now, waiting = Allowance(), 0, 0
+    filters, allowance, now, waiting = Filters([Refusing()]), Allowance(), 0, 0
     for number in range(MANY):
-        link = Link(connection(), Filters([Refusing()]), allowance=allowance)
+        link = Link(connection(), filters, allowance=allowance)
         done = from_client(link, bytearray(heartbeat(number)))
         now += len(sent(done, ToClient)) > 0
         waiting += any(isinstance(command, Wake) for command in done)

@@ -11,8 +11,9 @@ import pytest
 from proxy.net.backlog import BUFFER
 from proxy.net.read_buffer import ROOMS, SMALL, ReadBuffer
 from proxy.net.side import Side
-from proxy.protocol.frame import RESPONSE_HEAD, Buffer, Splitter
+from proxy.protocol.frame import RESPONSE_HEAD, Buffer
 from proxy.protocol.problem import Fault
+from proxy.protocol.splitter import Splitter
 from tests.proxy.net.test_reactor import pair
 
 

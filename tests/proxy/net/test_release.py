@@ -36,8 +36,9 @@ from proxy.core.task import Task
 from proxy.net.conversation import Conversation
 from proxy.net.side import Side
 from proxy.net.tls.sockets import TlsSocket
-from proxy.protocol.frame import SIZE, Splitter
+from proxy.protocol.frame import SIZE
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from proxy.protocol.splitter import Splitter
 from tests.certificates import Authority
 from tests.proxy.core.frames import heartbeat, heartbeat_answer, produce
 from tests.proxy.net.scripted import LOOPBACK, PATIENCE, Broker, configuration, connected, port_of, serving

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from proxy.protocol.api import APIS
 from proxy.protocol.codec import decode
-from proxy.protocol.frame import REQUEST_HEAD, SIZE, Splitter
+from proxy.protocol.frame import REQUEST_HEAD, SIZE
 from proxy.protocol.header import read_request_header, request_frame
 from proxy.protocol.problem import Fault
 from proxy.protocol.schema import Request
+from proxy.protocol.splitter import Splitter
 from tests.proxy.protocol.generate import EVERY, make
 
 REQUESTS = [(cls, version) for cls, version in EVERY if issubclass(cls, Request)]

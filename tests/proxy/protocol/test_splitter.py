@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.protocol.frame import HOLD, NO_LIMIT, REQUEST_HEAD, SIZE, Buffer, Reader, Splitter
+from proxy.protocol.frame import HOLD, REQUEST_HEAD, SIZE, Buffer, Reader
 from proxy.protocol.problem import Fault
+from proxy.protocol.splitter import NO_LIMIT, Splitter
 
 BIG = 100_000
 
