@@ -192,8 +192,9 @@ class Gateway:
             self._telling.ended(conversation, reason)
 
     def cut(self) -> None:
-        """Count the connections that are still open as cut."""
+        """Count the connections that are still open as cut, and wait no longer for plugins."""
         self.ending.cut += len(self._reactor.conversations)
+        self._worker.host.cut()
 
     async def reports(self) -> Reports:
         """The report of this worker, which is the only one."""

@@ -4,8 +4,8 @@ Rules:
 * Plugins are made here and nowhere else.
 * Repeated work of a plugin runs in a thread of its own, one piece of work at a time. A piece that fails is logged and
   counted, and is run again.
-* A plugin that starts when the proxy ends has a few seconds to finish, and is then stopped as any other: what it began
-  in its start is not left half done. One that hangs is left.
+* When the proxy ends, a plugin has limited time to finish its start or its work and to stop: what it began is not left
+  half done, and one that hangs is left. If the proxy is to end at once, that time is short.
 * A plugin's log lines are rate-limited as all lines that clients can cause. In the thread of the links, a line that
   cannot be written raises where it is logged. From another thread, it is a failed task.
 """
@@ -32,6 +32,7 @@ from proxy.core.services import LogLevel, PluginError, Services, check_repeated
 from proxy.logs.cut import short
 from proxy.net.plugin_host import HostedClock, PluginHost
 from proxy.net.process import StartError
+from proxy.net.thread_work import ThreadWork
 from proxy.net.topic_writing import ClusterTopicWriter
 from proxy.text.problems import BadFileError
 from proxy.text.watched import WatchedFile, no_warnings
@@ -39,7 +40,7 @@ from proxy.text.watched import WatchedFile, no_warnings
 log = structlog.get_logger()
 
 SLOW = 10.0  # seconds after which a plugin that starts is said to hang
-LAST_WAIT = 4.0  # seconds for which a plugin may go on starting when the proxy ends
+LAST_WAIT = 30.0  # seconds in which a plugin must finish when the proxy ends
 T = TypeVar("T")
 
 
@@ -55,6 +56,7 @@ class HostedPlugin:
         self._cluster = cluster
         self._topics: list[ClusterTopicWriter] = []
         self._is_started = False
+        self._threads = ThreadWork()
         services = Services(
             self.name,
             cluster,
@@ -77,7 +79,7 @@ class HostedPlugin:
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Start the plugin, run its repeated work until cancelled, and stop it. Raises StartError."""
-        plugin, contained = self.plugin, self._host.tasks.contained
+        self._host.threads.add(self._threads)
         try:
             with self._beginning():
                 await self._start()
@@ -88,46 +90,54 @@ class HostedPlugin:
                 try:
                     await trio.sleep_forever()
                 finally:
-                    self._end_writes()  # before work under way is waited for
+                    self._end()  # before work under way is waited for
         finally:
             if self._is_started:
-                self._end_writes()
-                with trio.CancelScope(shield=True), contained("stopping a plugin", plugin=self.name):
-                    await trio.to_thread.run_sync(plugin.stop)
-                    for writer in self._topics:
-                        await writer.close()
+                self._end()
+                with self._host.tasks.contained("stopping a plugin", plugin=self.name):
+                    await self._finish("stopped", self.plugin.stop)
+                    with trio.CancelScope(shield=True):
+                        for writer in self._topics:
+                            await writer.close()
+            self._host.threads.discard(self._threads)
 
-    def _end_writes(self) -> None:
+    def _end(self) -> None:
+        self._threads.hurry(LAST_WAIT)
         for writer in self._topics:
             writer.end()
+
+    async def _finish(self, what: str, work: Callable[[], object], limiter: trio.CapacityLimiter | None = None) -> None:
+        if not await self._threads.finish(work, limiter):
+            why = "the proxy ends, and it did not come to its end in time"
+            log.warning(f"plugin left while it {what}", plugin=self.name, cluster=self._cluster, why=why)
 
     async def _start(self) -> None:
         """Start the plugin. One that hangs is said, and does not keep the proxy from ending."""
         failed: Exception | None = None
         async with trio.open_nursery() as nursery:
-            with trio.CancelScope(shield=True) as waiting:
-                nursery.start_soon(self._watch_start, waiting)
-                try:
-                    await trio.to_thread.run_sync(self.plugin.start, abandon_on_cancel=True)
-                    self._is_started = True
-                except Exception as error:  # beside the nursery, which would put it into a group
-                    failed = error
-            if waiting.cancelled_caught:
-                why = f"the proxy ends, and its start goes on for more than {LAST_WAIT:g} s"
-                log.warning("plugin left while it started", plugin=self.name, cluster=self._cluster, why=why)
+            nursery.start_soon(self._watch_start)
+            try:
+                await self._finish("started", self._begin)
+            except Exception as error:  # beside the nursery, which would put it into a group
+                failed = error
             nursery.cancel_scope.cancel()
         if failed is not None:
             raise failed
 
-    async def _watch_start(self, waiting: trio.CancelScope) -> None:
-        """Say if a plugin starts slowly. When the proxy ends, the start is waited for a little longer."""
+    def _begin(self) -> None:
+        self.plugin.start()
+        self._is_started = True
+
+    async def _watch_start(self) -> None:
+        """Say if the plugin starts slowly. If it is cancelled meanwhile, its time is limited."""
         try:
             await trio.sleep(SLOW)
             why = f"its start has taken {SLOW:g} s, and is waited for"
             log.warning("plugin not started yet", plugin=self.name, cluster=self._cluster, why=why)
             await trio.sleep_forever()
         finally:
-            waiting.deadline = trio.current_time() + LAST_WAIT
+            if not self._is_started:
+                self._threads.hurry(LAST_WAIT)
 
     def replaced(self) -> None:
         """Tell the plugin that another configuration came, in which it is not."""
@@ -151,7 +161,7 @@ class HostedPlugin:
         while True:
             await trio.sleep(seconds)
             with self._host.tasks.contained("work of a plugin", plugin=self.name):
-                await trio.to_thread.run_sync(work, limiter=own)
+                await self._finish("worked", work, own)
 
     def _every(self, seconds: float, work: Callable[[], object]) -> None:
         check_repeated(seconds)

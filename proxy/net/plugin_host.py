@@ -16,8 +16,11 @@ from proxy.core.topic_names import TopicNames
 from proxy.net.complaints import Complaints
 from proxy.net.shared_rows import SharedTable
 from proxy.net.tasks import Tasks
+from proxy.net.thread_work import ThreadWork
 from proxy.net.upstream import Upstream
 from proxy.telemetry.plugin_counters import PluginCounters
+
+AT_ONCE = 1.0  # seconds in which plugins must finish when the proxy is to end at once
 
 
 class PluginHost:
@@ -47,7 +50,13 @@ class PluginHost:
         self.complaints: Complaints = tasks.complaints
         self.counters = PluginCounters()
         self.topics: defaultdict[str, TopicNames] = defaultdict(TopicNames)  # by cluster
+        self.threads: set[ThreadWork] = set()  # of plugins that run
         self.upstream: Callable[[str], Upstream | None] = lambda cluster: None  # by cluster: the one that is served
+
+    def cut(self) -> None:
+        """The proxy ends at once: what plugins do in threads has little time left."""
+        for threads in self.threads:
+            threads.hurry(AT_ONCE)
 
 
 class HostedClock:

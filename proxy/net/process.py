@@ -72,7 +72,7 @@ class Serving(Protocol):
         """The open connections of each worker (`connected.py`), at most `limit` of each."""
 
     def cut(self) -> None:
-        """Count what is still there as cut. `run` is cancelled next."""
+        """Count what is still there as cut, and wait for nothing. `run` is cancelled next."""
 
 
 class StartError(Exception):

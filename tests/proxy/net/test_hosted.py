@@ -228,6 +228,38 @@ async def test_a_plugin_that_hangs_at_its_start_is_said_and_does_not_keep_the_pr
     ]
 
 
+class Busy(Plugin):
+    """Has work that hangs until it is let go."""
+
+    def __init__(self, options: Plugin.Options, services: Services) -> None:
+        super().__init__(options, services)
+        self.begun, self.let_go = threading.Event(), threading.Event()
+        services.every(0.001, self.work)
+
+    def work(self) -> None:
+        self.begun.set()
+        self.let_go.wait()
+
+    def stop(self) -> None:
+        self.work()
+
+
+async def test_a_plugin_whose_work_hangs_is_left_when_the_proxy_is_to_end_at_once() -> None:
+    there = host()
+    one = HostedPlugin(PluginUse("busy", Busy, Busy.Options()), "main", there)
+    plugin = one.plugin
+    assert isinstance(plugin, Busy)
+    with capture_logs() as logs:
+        async with trio.open_nursery() as nursery:
+            await nursery.start(one.run)
+            await trio.to_thread.run_sync(plugin.begun.wait)
+            there.cut()
+            nursery.cancel_scope.cancel()
+    plugin.let_go.set()
+    assert [line["event"] for line in logs] == ["plugin left while it worked", "plugin left while it stopped"]
+    assert not there.threads
+
+
 async def test_a_plugin_that_still_starts_when_the_proxy_ends_is_stopped_once_it_has_started() -> None:
     one, plugin = hanging()
 

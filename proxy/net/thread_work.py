@@ -1,0 +1,38 @@
+"""Thread work: what a plugin does in threads, which comes to its end also when the task that waits for it is cancelled.
+
+Rules:
+* Work that has begun is waited for, so that nothing is left half done.
+* Once somebody hurries it, what is under way and all that follows have limited time. The rest is left: its thread goes
+  on, and nobody waits for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+import trio
+
+
+class ThreadWork:
+    """All that one plugin does in threads."""
+
+    def __init__(self) -> None:
+        self._under_way: set[trio.CancelScope] = set()
+        self._until = inf  # by trio's clock
+
+    def hurry(self, seconds: float) -> None:
+        """From now on all work together has this time. May be called again, and never gives more time."""
+        self._until = min(self._until, trio.current_time() + seconds)
+        for scope in self._under_way:
+            scope.deadline = self._until
+
+    async def finish(self, work: Callable[[], object], limiter: trio.CapacityLimiter | None = None) -> bool:
+        """Do this work in a thread. False: it was left."""
+        with trio.CancelScope(shield=True, deadline=self._until) as scope:
+            self._under_way.add(scope)
+            try:
+                await trio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=limiter)
+            finally:
+                self._under_way.discard(scope)
+        return not scope.cancelled_caught
