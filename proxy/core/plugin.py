@@ -120,7 +120,7 @@ class Plugin:
         """Release what the plugin holds: called in a thread.
 
         It is called when the last connection is gone; or, if another instance has taken this one's place, when the last
-        request that this instance handled has ended.
+        request that this instance handled has ended. It has limited time: see `proxy/net/hosted.py`.
         """
 
     def replaced(self) -> None:

@@ -27,7 +27,7 @@ from plugins.audit.verify import verify
 from proxy.testing import FakeWorker
 from tests.plugins.audit.written import Wall
 
-EXAMPLES = 60
+SEEDS = [*range(15), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(15, 60))]
 LIVES = 3
 CALLS = ("open", "write", "fsync", "fdatasync", "rename", "mkdir", "unlink", "ftruncate")
 NEEDED = ("unlink", "ftruncate")  # what a full disk does not refuse
@@ -119,7 +119,7 @@ class Lives:
         return [str(remark) for remark in verify(self.folder).remarks if not remark.gap]
 
 
-@pytest.mark.parametrize("seed", range(EXAMPLES))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_writer_that_is_killed_leaves_gaps_at_the_most(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,7 +136,7 @@ def test_a_writer_that_is_killed_leaves_gaps_at_the_most(
     assert lives.said() == []
 
 
-@pytest.mark.parametrize("seed", range(EXAMPLES))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_disk_that_refuses_costs_no_event_unless_it_is_told(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
