@@ -10,6 +10,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Produ
 
 from plugins.audit.contents import segment_lines
 from plugins.audit.pseudonyms import pseudonyms
+from plugins.audit.search import EventFilter, search
 from plugins.audit.segments import segments
 from plugins.audit.signing import public_key
 from plugins.audit.verify import verify
@@ -29,6 +31,16 @@ from tests.real.process import Program
 
 SECONDS = 30.0
 PASSWORD = "correct horse"
+TWO_CLUSTERS = """\
+clusters:
+  a: {{bootstrap: ["{a}"]}}
+  b: {{bootstrap: ["{b}"]}}
+listeners:
+  a: {{cluster: a, bind: "{host}:{ports[0]}"}}
+  b: {{cluster: b, bind: "{host}:{ports[1]}"}}
+plugins:
+  - audit: {{journal: journal, segment: 64 KiB}}
+"""
 RECORDS = 3000
 FILE = """\
 clusters:
@@ -213,6 +225,27 @@ def test_a_proxy_that_is_stopped_while_a_worker_starts_leaves_no_segment_open(
     verified = verify(there.journal, public_key(tmp_path / "journal.key"))
     assert [remark for remark in verified.remarks if not remark.gap] == []
     assert verified.open == 0
+
+
+def test_the_journals_of_two_clusters_are_written_by_one_process_at_the_same_time(
+    tmp_path: Path, cluster: Producer
+) -> None:
+    other = Producer({"bootstrap.servers": "mock", "test.mock.num.brokers": 1, "log_level": 0})
+    ports = [free_block(6, HOST) for _ in range(2)]
+    file = tmp_path / "gateway.yaml"
+    file.write_text(TWO_CLUSTERS.format(a=addresses(cluster)[1], b=addresses(other)[1], host=HOST, ports=ports))
+    program = Program("doorkeeper", [sys.executable, "-m", "proxy", "run", str(file)], tmp_path / "log")
+    try:
+        program.expect('"ready"', within=SECONDS)
+        # A request for each record: both journals have much to write.
+        settings = [{"bootstrap.servers": f"{HOST}:{port}", "batch.num.messages": "1"} for port in ports]
+        with ThreadPoolExecutor(2) as both:
+            written = [*both.map(produced, settings, ["orders", "payments"])]
+    finally:
+        assert program.stop() == 0
+    found = [*search(tmp_path / "journal", EventFilter(api="Produce"))]
+    assert [touched(found, "Produce", topic) for topic in ("orders", "payments")] == written
+    assert not verify(tmp_path / "journal").remarks
 
 
 def test_names_that_are_redacted_are_nowhere_in_the_journal(tmp_path: Path, cluster: Producer) -> None:

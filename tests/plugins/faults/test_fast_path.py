@@ -229,9 +229,7 @@ def some_request(dice: random.Random) -> tuple[Any, Api, int]:
 
 
 @pytest.mark.parametrize("beside_acl", [False, True])
-@pytest.mark.parametrize(
-    "seed", [*range(15), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(15, 60))]
-)
+@pytest.mark.parametrize("seed", [*range(15), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(15, 60))])
 def test_nothing_else_comes_of_requests_that_are_not_read(tmp_path: Path, seed: int, beside_acl: bool) -> None:
     dice = random.Random(seed)
     text = some_file(dice)
