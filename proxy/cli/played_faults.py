@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import NoReturn
 
 import click
+from click.core import ParameterSource
 
 from chaos.client import AdminClient, AdminError
 from proxy.cli.admin_options import with_admin
@@ -74,6 +75,11 @@ def run(admin: AdminClient, scenario: str, seed: int | None, setting: dict[str, 
     from proxy.scenarios.play import FaultsRemovedError
     from proxy.scenarios.reading import find, read_scenario
 
+    is_told = click.get_current_context().get_parameter_source("url") is ParameterSource.COMMANDLINE
+    if bootstrap is not None and is_told:
+        raise click.UsageError(
+            '"--url" is a running proxy, and "--bootstrap" starts another one; leave one of the two out'
+        )
     try:
         file = find(scenario)
         read, problems = read_scenario(file, setting).result()

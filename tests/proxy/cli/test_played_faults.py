@@ -96,6 +96,7 @@ def test_the_seed_is_the_gateways_from_then_on(proxy: FaultyProxy, tmp_path: Pat
         (["leader-flap", "--set", "topic"], '"topic" sets nothing; write e.g. --set topic=orders'),
         (["none.yaml"], "none.yaml: there is no such file; check the path"),
         (["leader-flap", "--url", "http://127.0.0.1:1"], "http://127.0.0.1:1 does not answer: "),
+        (["leader-flap", "--url", "http://127.0.0.1:1", "--bootstrap", "nowhere:1"], "leave one of the two out"),
         (["leader-flap", "--bootstrap", "nowhere"], '"nowhere" has no port; write "nowhere:9092"'),
     ],
 )
