@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections import deque
-from collections.abc import Iterable, Mapping
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -89,22 +89,28 @@ def _line(firing: ReplayedFiring) -> str:
     return json.dumps(firing._asdict()) + "\n"
 
 
-def only_at(when: When, matches: Iterable[int], *, is_awaited: bool = False) -> When:
-    """This `when`, changed so that its fault fires at these matches alone."""
-    nth = replayed_matches(when, matches, is_awaited=is_awaited) or (NEVER,)
-    return when.model_copy(update={"nth": nth, "after": None, "times": None, "probability": None})
+def replayed(whens: Mapping[str, When], firings: Iterable[ReplayedFiring]) -> dict[str, tuple[int, ...]]:
+    """The `nth` with which these faults fire as in these firings, by name; none for a fault that never fires.
 
-
-def replayed_matches(when: When, matches: Iterable[int], *, is_awaited: bool) -> tuple[int, ...]:
-    """The `nth` for these matches. `is_awaited`: another fault fires while this one is under way.
-
-    Such a fault is under way until it can fire no more. If it could have fired again, it stays under way.
+    A fault while which another one fires (`while_rule`) is under way until it can fire no more. If it could have fired
+    again, it stays under way.
     """
-    nth = tuple(sorted(set(matches)))
-    if not nth or not is_awaited:
-        return nth
-    is_done = (when.times is not None and len(nth) >= when.times) or (when.last is not None and when.last <= nth[-1])
-    return nth if is_done else (*nth, OUT_OF_REACH)
+    fired = defaultdict[str, set[int]](set)
+    for fault, match in firings:
+        fired[fault].add(match)
+    awaited = {when.while_rule for when in whens.values()}
+    found = {}
+    for name, when in whens.items():
+        nth = tuple(sorted(fired[name]))
+        if nth and name in awaited and not _is_done(when, nth):
+            nth = (*nth, OUT_OF_REACH)
+        found[name] = nth
+    return found
+
+
+def _is_done(when: When, nth: Sequence[int]) -> bool:
+    """Whether a fault that fired at these matches can fire no more."""
+    return (when.times is not None and len(nth) >= when.times) or (when.last is not None and when.last <= nth[-1])
 
 
 class Replay:
@@ -114,12 +120,8 @@ class Replay:
     """
 
     def __init__(self, environment: Mapping[str, str] = os.environ) -> None:
-        self._matches: dict[str, list[int]] | None = None
-        replayed, recorded = environment.get(REPLAY), environment.get(RECORD)
-        if replayed:
-            self._matches = {}
-            for fault, match in read_firings(Path(replayed)):
-                self._matches.setdefault(fault, []).append(match)
+        given, recorded = environment.get(REPLAY), environment.get(RECORD)
+        self._firings = read_firings(Path(given)) if given else None
         self._file = Path(recorded) if recorded else None
         self._new: deque[ReplayedFiring] = deque()  # one thread appends, another takes out
 
@@ -129,11 +131,12 @@ class Replay:
 
     def whens(self, whens: Mapping[str, When]) -> dict[str, When]:
         """When these faults fire: as their rules say, or as the replay says."""
-        if self._matches is None:
+        if self._firings is None:
             return dict(whens)
-        awaited = {when.while_rule for when in whens.values()}
+        only = {"after": None, "times": None, "probability": None}
         return {
-            name: only_at(when, self._matches.get(name, ()), is_awaited=name in awaited) for name, when in whens.items()
+            name: whens[name].model_copy(update={**only, "nth": nth or (NEVER,)})
+            for name, nth in replayed(whens, self._firings).items()
         }
 
     def note(self, firing: Firing) -> None:

@@ -20,7 +20,7 @@ from plugins.faults.replay import (
     BadReplayError,
     ReplayedFiring,
     read_firings,
-    replayed_matches,
+    replayed,
     write_firings,
 )
 from proxy.cli.ending import give_up
@@ -69,14 +69,12 @@ def replay(ledger: Path, rules: Path) -> None:
     if unknown:
         give_up(f'{ledger}: {rules} has no fault "{min(unknown)}"; give the file of the run that was recorded')
     _must_be_whole(ledger, file, {fault for fault, _ in firings})
-    awaited = {fault.when.while_rule for fault in file.faults}
-    faults = []
-    for name, said in zip(file.named, examined.reading.value.get("faults") or (), strict=True):
-        matches = replayed_matches(
-            file.named[name].when, (match for fault, match in firings if fault == name), is_awaited=name in awaited
-        )
-        if matches:
-            faults.append(_plain({**said, "name": name, "when": _only_at(said.get("when") or {}, matches)}))
+    matches = replayed({name: fault.when for name, fault in file.named.items()}, firings)
+    faults = [
+        _plain({**said, "name": name, "when": _only_at(said.get("when") or {}, matches[name])})
+        for name, said in zip(file.named, examined.reading.value.get("faults") or (), strict=True)
+        if matches[name]
+    ]
     click.echo(yaml.safe_dump({"seed": file.seed, "faults": faults}, sort_keys=False), nl=False)
 
 

@@ -10,7 +10,6 @@ from plugins.faults.replay import (
     BadReplayError,
     Replay,
     ReplayedFiring,
-    only_at,
     read_firings,
     write_firings,
 )
@@ -65,9 +64,11 @@ def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
         read_firings(tmp_path / "bin.dat")
 
 
-def test_a_fault_fires_at_the_replayed_matches_whatever_chance_says() -> None:
-    when = only_at(When.model_validate({"probability": 0.5, "times": 1, "from": "5s"}), [2, 4])
-    triggers = Triggers({"a": when}, 7, {"a": new_row(0.0)})
+def test_a_fault_fires_at_the_replayed_matches_whatever_chance_says(tmp_path: Path) -> None:
+    write_firings(tmp_path / "firings", [ReplayedFiring("a", 2), ReplayedFiring("a", 4)])
+    when = When.model_validate({"probability": 0.5, "times": 1, "from": "5s"})
+    whens = Replay({REPLAY: str(tmp_path / "firings")}).whens({"a": when})
+    triggers = Triggers(whens, 7, {"a": new_row(0.0)})
     assert not isinstance(triggers.ask("a", 1.0), Firing)  # its window is not open: no match
     assert [isinstance(triggers.ask("a", 6.0), Firing) for _ in range(5)] == [False, True, False, True, False]
 
