@@ -2,10 +2,13 @@
 
 Before the broker gets the member's request, the proxy sends a request that the member leaves, in the protocol of its
 group. So everything after it is real: the others rebalance, and the broker answers that it does not know the member.
+
+An OffsetCommit does not show the protocol. The member leaves by one after the other, until the broker has known it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import ClassVar
 
 from plugins.faults.effect import Effect, Target
@@ -45,26 +48,30 @@ class ExpelMember(Effect):
         return None
 
     def apply(self, target: Target, firing: Firing) -> Steps:
-        yield Ask(_leaving(target))
+        for leaving in _leaving(target):
+            answer = yield Ask(leaving)
+            if not any(it.error_code for it in (answer, *getattr(answer, "members", ()))):
+                break
         return None
 
 
-def _leaving(target: Target) -> Request:
-    """The request that the member would send to leave."""
-    request = target.message
+def _leaving(target: Target) -> Iterator[Request]:
+    """The requests that the member would send to leave, in each protocol that its group may have."""
+    api, request = target.ctx.api, target.message
     group, member = request.group_id, request.member_id
-    if target.ctx.api is CONSUMER_GROUP_HEARTBEAT:
-        return ConsumerGroupHeartbeatRequest(group_id=group, member_id=member, member_epoch=LEAVES)
-    if target.ctx.api is SHARE_GROUP_HEARTBEAT:
-        return ShareGroupHeartbeatRequest(group_id=group, member_id=member, member_epoch=LEAVES)
-    if target.ctx.api is STREAMS_GROUP_HEARTBEAT:
-        return StreamsGroupHeartbeatRequest(
+    known = target.ctx.connection.broker_versions
+    if api in CLASSIC:
+        one = LeaveGroupRequest.Member(member_id=member, group_instance_id=request.group_instance_id)
+        yield LeaveGroupRequest(group_id=group, member_id=member, members=[one])
+    if api is CONSUMER_GROUP_HEARTBEAT or (api is OFFSET_COMMIT and CONSUMER_GROUP_HEARTBEAT.key in known):
+        yield ConsumerGroupHeartbeatRequest(group_id=group, member_id=member, member_epoch=LEAVES)
+    if api is SHARE_GROUP_HEARTBEAT:
+        yield ShareGroupHeartbeatRequest(group_id=group, member_id=member, member_epoch=LEAVES)
+    if api is STREAMS_GROUP_HEARTBEAT or (api is OFFSET_COMMIT and STREAMS_GROUP_HEARTBEAT.key in known):
+        yield StreamsGroupHeartbeatRequest(
             group_id=group,
             member_id=member,
             member_epoch=LEAVES,
-            endpoint_information_epoch=request.endpoint_information_epoch,
+            endpoint_information_epoch=getattr(request, "endpoint_information_epoch", 0),
             shutdown_application=False,
         )
-    instance = request.group_instance_id
-    member_of = LeaveGroupRequest.Member(member_id=member, group_instance_id=instance)
-    return LeaveGroupRequest(group_id=group, member_id=member, members=[member_of])
