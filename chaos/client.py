@@ -48,9 +48,10 @@ class FaultStatus:
 
 @dataclass(frozen=True)
 class FaultStatusList:
-    """All faults that are in force, and the seed of chance."""
+    """All faults that are in force, the seed of chance, and how often all counts began anew."""
 
     seed: int
+    resets: int
     faults: tuple[FaultStatus, ...]
 
 
@@ -193,7 +194,7 @@ def _status(answer: Any) -> FaultStatus:
 
 
 def _statuses(answer: Any) -> FaultStatusList:
-    return FaultStatusList(answer["seed"], tuple(map(_status, answer["faults"])))
+    return FaultStatusList(answer["seed"], answer["resets"], tuple(map(_status, answer["faults"])))
 
 
 def _page(answer: Any) -> LedgerPage:

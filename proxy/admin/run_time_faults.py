@@ -64,7 +64,7 @@ class FaultsAtRunTime:
             for source, those in both
             for name, fault in those.items()
         ]
-        return {"seed": answers[0]["seed"], "faults": faults}
+        return {"seed": answers[0]["seed"], "resets": self._state["generation"], "faults": faults}
 
     async def one(self, name: str) -> dict[str, Any]:
         """The fault with this name. Raises HttpError."""

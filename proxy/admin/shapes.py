@@ -49,6 +49,7 @@ class FaultsAnswer(HttpShape):
     """All faults, in the order in which they are tried; of those of the file the first 1,000."""
 
     seed: int
+    resets: int = Field(description="How often all counts began anew. Who sees another number was disturbed by others.")
     faults: list[FaultAnswer]
 
 

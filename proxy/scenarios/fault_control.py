@@ -18,8 +18,10 @@ class FaultCounts(Protocol):
 
 
 class FaultCountsList(Protocol):
-    """The answer with all faults."""
+    """The answer with all faults. `resets`: how often all counts began anew."""
 
+    @property
+    def resets(self) -> int: ...
     @property
     def faults(self) -> Sequence[FaultCounts]: ...
 

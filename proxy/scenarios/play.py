@@ -5,7 +5,7 @@ Rules:
 * The gateway's counters are reset when a scenario begins. It should have the gateway for itself.
 * However it ends, all its faults are removed. The gateway refuses to remove a fault that another one waits for, so the
   waiting one goes first.
-* If others remove one of its faults, it ends, and leaves the faults of others alone.
+* If others reset the gateway or remove one of its faults, it ends, and leaves the faults of others alone.
 * A change that failed midway may or may not have been made. In that case all faults are removed at once.
 """
 
@@ -21,12 +21,13 @@ from proxy.scenarios.model import Expectation, ScenarioFault, ScenarioFile, Scen
 from proxy.text.places import KeyPath
 
 TICK = 0.1  # seconds
+ALONE = "play one scenario at a time, or give each its own proxy"
 
 PlayTurns = Generator[None, None, None]
 
 
 class FaultsRemovedError(RuntimeError):
-    """Others removed faults of the scenario. The text is a line for people."""
+    """Others removed faults of the scenario, or reset all. The text is a line for people."""
 
 
 class Progress(NamedTuple):
@@ -54,6 +55,7 @@ class ScenarioPlay:
         self._labels = {path: label for path, label, _ in scenario.steps_with_labels()}
         self._over: set[str] = set()
         self._in_force: dict[str, ScenarioFault] = {}
+        self._resets = 0  # of the gateway, when the scenario began
         self._is_sure = True  # `_in_force` is exactly what the gateway has
         self._matched: dict[str, int] = {}
         self._fired: dict[str, int] = {}
@@ -61,6 +63,7 @@ class ScenarioPlay:
     def play(self, seed: int | None = None) -> None:
         """Play the scenario from beginning to end. `seed`: replaces the scenario's own."""
         self._gateway.reset(self._scenario.seed if seed is None else seed)
+        self._resets = self._gateway.faults().resets
         self._began = self._clock()
         always = dict(named(self._scenario.always, "always"))
         try:
@@ -177,16 +180,17 @@ class ScenarioPlay:
         self._matched[fault.name], self._fired[fault.name] = fault.matched, fault.fired
 
     def _look(self) -> None:
-        found = self._gateway.faults().faults
-        for fault in found:
+        found = self._gateway.faults()
+        if found.resets != self._resets:  # the faults that are there now are of others, even under the same names
+            self._in_force = {}
+            raise FaultsRemovedError(f"all faults were reset by others; {ALONE}")
+        for fault in found.faults:
             self._note(fault)
-        gone = self._in_force.keys() - {fault.name for fault in found}
+        gone = self._in_force.keys() - {fault.name for fault in found.faults}
         if gone:
             removed = min(gone)
             self._in_force = {name: fault for name, fault in self._in_force.items() if name not in gone}
-            raise FaultsRemovedError(
-                f'the fault "{removed}" was removed by others; play one scenario at a time, or give each its own proxy'
-            )
+            raise FaultsRemovedError(f'the fault "{removed}" was removed by others; {ALONE}')
         self._progress.ticked(self._now, {name: self._fired.get(name, 0) for name in self._in_force})
 
 

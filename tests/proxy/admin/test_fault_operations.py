@@ -34,6 +34,7 @@ async def test_faults_are_added_behind_those_of_the_file(client: httpx.AsyncClie
     assert (answer.status_code, answer.json()) == (201, {"names": ["one", "api-1"]})
     assert (await client.get("/faults")).json() == {
         "seed": 7,
+        "resets": 0,
         "faults": [
             {
                 "name": "of the file",
@@ -103,6 +104,7 @@ async def test_populate_has_exactly_these_and_reset_none(client: httpx.AsyncClie
     assert await names(client) == ["of the file"]
     assert (await client.get("/faults")).json()["seed"] == 7
     assert (await client.post("/reset", json={"seed": 8})).status_code == 204
+    assert (await client.get("/faults")).json()["resets"] == 2
     assert (await client.get("/faults")).json()["seed"] == 8
 
 

@@ -23,6 +23,7 @@ class Counted:
 
 
 class CountedList(NamedTuple):
+    resets: int
     faults: tuple[Counted, ...]
 
 
@@ -33,6 +34,7 @@ class FakeGateway:
         self.now = 0.0
         self.story: list[str] = []
         self.seed: int | None = None
+        self.resets = 0
         self.in_force: dict[str, Counted] = {}
         self.said: dict[str, Mapping[str, Any]] = {}
         self._at = at
@@ -61,11 +63,12 @@ class FakeGateway:
 
     def reset(self, seed: int | None = None) -> None:
         self.seed = seed
+        self.resets += 1
         self.in_force.clear()
         self.said.clear()
 
     def faults(self) -> CountedList:
-        return CountedList(tuple(self.in_force.values()))
+        return CountedList(self.resets, tuple(self.in_force.values()))
 
 
 def played(text: str, at: Callable[[float], bool] = lambda now: True) -> tuple[FakeGateway, ScenarioPlay, list[str]]:
@@ -160,20 +163,37 @@ def test_where_a_fault_cannot_be_taken_back_all_are_taken_at_once() -> None:
     assert not gateway.in_force
 
 
-def test_a_scenario_whose_faults_others_remove_ends_and_leaves_theirs_alone() -> None:
+@pytest.mark.parametrize("other", ["other", "one"])
+def test_a_scenario_ends_when_another_one_begins_and_leaves_its_faults_alone(other: str) -> None:
     def begin_another(now: float) -> bool:
         if now == 1:
             gateway.reset()
-            gateway.add({"name": "other", "do": "hold"})
+            gateway.add({"name": other, "do": "hold"})
         return True
 
-    gateway = FakeGateway(begin_another)
-    scenario = FORM.examine("about: x\nsteps: [{name: one, faults: {do: hold}, for: 9s}]", "x", {}).usable()
-    progress = Progress(lambda *_: None, lambda *_: None)
+    with pytest.raises(FaultsRemovedError, match="all faults were reset by others; play one scenario at a time"):
+        play_on(gateway := FakeGateway(begin_another))
+    assert gateway.now == 1
+    assert gateway.in_force.keys() == {other}
+
+
+def test_a_scenario_whose_faults_others_remove_ends_and_leaves_theirs_alone() -> None:
+    def remove(now: float) -> bool:
+        if now == 1:
+            gateway.add({"name": "other", "do": "hold"})
+            gateway.remove("one")
+        return True
+
     with pytest.raises(FaultsRemovedError, match='the fault "one" was removed by others; play one scenario at a time'):
-        ScenarioPlay(scenario, gateway, progress, lambda: gateway.now, gateway.sleep).play()
+        play_on(gateway := FakeGateway(remove))
     assert gateway.now == 1
     assert gateway.in_force.keys() == {"other"}
+
+
+def play_on(gateway: FakeGateway) -> None:
+    scenario = FORM.examine("about: x\nsteps: [{name: one, faults: {do: hold}, for: 9s}]", "x", {}).usable()
+    progress = Progress(lambda *_: None, lambda *_: None)
+    ScenarioPlay(scenario, gateway, progress, lambda: gateway.now, gateway.sleep).play()
 
 
 def test_nothing_stays_where_a_scenario_is_interrupted() -> None:
