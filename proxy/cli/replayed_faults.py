@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,7 +25,9 @@ from plugins.faults.replay import (
     replayed,
     write_firings,
 )
+from proxy.cli.checked import checked
 from proxy.cli.ending import give_up
+from proxy.text.quantities import seconds
 from proxy.text.words import printable
 
 if TYPE_CHECKING:
@@ -42,8 +46,13 @@ Examples:
 \b
 The command is run again and again, with some of the firings that its first run recorded ({RECORD}) in
 {REPLAY}. It should be one test, and take no longer than it must. What fails must fail twice.
-Exit code: 0 if the least is found; 1 if the command does not fail, or not by faults.
+When the time is over, the run under way is ended, and the least that was found so far is printed.
+Exit code: 0 if few are found; 1 if the command does not fail, or not by faults.
 """
+
+
+class _TimeOverError(Exception):
+    """The time for all runs is over."""
 
 
 @click.command("replay", epilog=REPLAY_EPILOG)
@@ -108,40 +117,59 @@ def _plain(value: object) -> object:
     show_default=True,
     help="Where what is left goes.",
 )
+@click.option(
+    "--within", callback=checked(seconds), default="1h", show_default=True, help="How long all runs may take together."
+)
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
-def shrink(out: Path, command: tuple[str, ...]) -> None:
+def shrink(out: Path, within: float, command: tuple[str, ...]) -> None:
     """Find the few firings with which COMMAND still fails. COMMAND is run again and again."""
     from proxy.scenarios.shrink import shrink as shrunk
 
     _must_be_writable(out)  # all the runs would be for nothing
+    until = time.monotonic() + within
+    firings: Sequence[ReplayedFiring] = ()
+    left = firings  # the fewest that are known to be enough
     with TemporaryDirectory(prefix="doorkeeper-") as folder:
         recorded, tried = Path(folder, "recorded"), Path(folder, "tried")
-        if not _fails(command, RECORD, recorded):
-            give_up("the command does not fail; there is nothing to shrink")
-        try:
-            firings = read_firings(recorded) if recorded.exists() else []
-        except BadReplayError as error:
-            give_up(str(error))
-        if not firings:
-            give_up("the command fails, and no fault fired in it; is its proxy started by it, and by nobody else?")
 
         def fails(some: Sequence[ReplayedFiring]) -> bool:
+            nonlocal left
             write_firings(tried, some)
-            failed = all(_fails(command, REPLAY, tried) for _ in range(TWICE))
+            failed = all(_fails(command, REPLAY, tried, until) for _ in range(TWICE))
             click.echo(f"{'fails' if failed else 'passes'} with {len(some)} of {len(firings)} firings", err=True)
+            left = some if failed else left
             return failed
 
-        if not fails(firings):
-            give_up("the command does not fail with the same firings once more: it fails by something else, too")
-        if fails(()):
-            give_up("the command fails without any fault, too")
-        left = shrunk(firings, fails)
+        try:
+            if not _fails(command, RECORD, recorded, until):
+                give_up("the command does not fail; there is nothing to shrink")
+            left = firings = _recorded(recorded)
+            if not fails(firings):
+                give_up("the command does not fail with the same firings once more: it fails by something else, too")
+            if fails(()):
+                give_up("the command fails without any fault, too")
+        except _TimeOverError:
+            give_up("the time was over before the search began; give it more with --within, or run less")
+        try:
+            shrunk(firings, fails)
+        except _TimeOverError:
+            click.echo("the time is over; fewer may be enough, which more time (--within) would show", err=True)
     click.echo(f"it fails with these {len(left)} of {len(firings)} firings:")
     for firing in left:
         click.echo(f"  {printable(str(firing))}")
     with _writing(out):
         write_firings(out, left)
     click.echo(f"{REPLAY}={shlex.quote(str(out))} {shlex.join(command)}")
+
+
+def _recorded(file: Path) -> list[ReplayedFiring]:
+    try:
+        firings = read_firings(file) if file.exists() else []
+    except BadReplayError as error:
+        give_up(str(error))
+    if not firings:
+        give_up("the command fails, and no fault fired in it; is its proxy started by it, and by nobody else?")
+    return firings
 
 
 def _must_be_writable(out: Path) -> None:
@@ -157,12 +185,26 @@ def _writing(out: Path) -> Iterator[None]:
         give_up(f"{out}: cannot be written ({error.strerror}); name another file with --out")
 
 
-def _fails(command: Sequence[str], variable: str, file: Path) -> bool:
+def _fails(command: Sequence[str], variable: str, file: Path, until: float) -> bool:
+    """Run the command, and end it with all its processes if it takes longer. Raises _TimeOverError."""
     environment = {name: value for name, value in os.environ.items() if name not in (RECORD, REPLAY)}
+    nothing = subprocess.DEVNULL
     try:
-        done = subprocess.run(
-            command, env={**environment, variable: str(file)}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        running = subprocess.Popen(
+            command,
+            env={**environment, variable: str(file)},
+            stdin=nothing,
+            stdout=nothing,
+            stderr=nothing,
+            process_group=0,
         )
     except OSError as error:
         give_up(f"{command[0]}: cannot be run ({error.strerror}); check its name")
-    return done.returncode != 0
+    with running:
+        try:
+            return running.wait(max(until - time.monotonic(), 0.0)) != 0
+        except BaseException as error:
+            os.killpg(running.pid, signal.SIGKILL)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise _TimeOverError from None
+            raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -46,6 +47,38 @@ def test_the_two_of_thirty_firings_that_matter_are_found(tmp_path: Path) -> None
     assert read_firings(out) == [ReplayedFiring("lost", 5), ReplayedFiring("slow", 24)]
     assert "it fails with these 2 of 30 firings:\n  lost at match 5\n  slow at match 24\n" in result.output
     assert f"DOORKEEPER_FAULTS_REPLAY={out} " in result.output
+
+
+# A test that waits for a child of its own once fewer than its 30 firings come.
+HANGING = """\
+if replay and 0 < len(fired) < 30:
+    child = "import sys, time; sys.stdout = open(sys.argv[1], 'w', 1); print('x'); time.sleep(60); print('y')"
+    subprocess.run([sys.executable, "-c", child, PIPE])
+"""
+
+
+def test_when_the_time_is_over_the_least_so_far_is_told_and_no_process_is_left(tmp_path: Path) -> None:
+    os.mkfifo(pipe := tmp_path / "pipe")
+    reads = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    program = PLANTED.replace("import json, ", "import json, subprocess, ")
+    program = program.replace("sys.exit({", HANGING.replace("PIPE", repr(str(pipe))) + "sys.exit({")
+    out = tmp_path / "shrunk.ledger"
+    result = CliRunner().invoke(shrink, ["--out", str(out), "--within", "8s", "--", sys.executable, "-c", program])
+    assert result.exit_code == 0, result.output
+    assert "the time is over; fewer may be enough, which more time (--within) would show\n" in result.stderr
+    assert result.stdout.startswith("it fails with these 30 of 30 firings:\n")
+    assert len(read_firings(out)) == 30
+    os.set_blocking(reads, True)
+    with open(reads) as file:
+        assert file.read() == "x\n"  # the end comes once no process has the pipe, and the child wrote no more
+
+
+def test_a_command_that_takes_longer_than_it_may_is_told(tmp_path: Path) -> None:
+    result = CliRunner().invoke(
+        shrink, ["--within", "100ms", "--", sys.executable, "-c", "import time; time.sleep(600)"]
+    )
+    assert result.exit_code == 1
+    assert result.output == "the time was over before the search began; give it more with --within, or run less\n"
 
 
 @pytest.mark.parametrize(
