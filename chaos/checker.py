@@ -10,7 +10,7 @@ Rules:
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from chaos.anomalies import Anomaly, AnomalyKind
 from chaos.commits import committed_past
@@ -18,10 +18,13 @@ from chaos.log import ObservedLog, Partition, Pass
 from chaos.notes import ClientHistory, NotedRead, NotedSend, Where
 
 
-def check(clients: Sequence[ClientHistory], read_to_end: bool) -> Iterator[Anomaly]:
-    """All anomalies. `read_to_end`: an acknowledged record that no client read is one too."""
+def check(clients: Sequence[ClientHistory], read_to_end: bool, compacted: Collection[str] = ()) -> Iterator[Anomaly]:
+    """All anomalies. `read_to_end`: an acknowledged record that no client read is one too.
+
+    `compacted`: the topics of which brokers take records away (`compaction.py`).
+    """
     told = set[tuple[AnomalyKind, str]]()
-    for anomaly in _all(ObservedLog(clients), read_to_end):
+    for anomaly in _all(ObservedLog(clients, compacted), read_to_end):
         if (anomaly.kind, anomaly.place) not in told:
             told.add((anomaly.kind, anomaly.place))
             yield anomaly
@@ -120,6 +123,8 @@ def _skips(log: ObservedLog, one: Pass) -> Iterator[Anomaly]:
                 own = own if own is not None else {other.place.offset for other in one.reads}
                 if known[index] not in own:
                     place = Where(*one.partition, known[index])
+                    if place in log.gone:
+                        continue
                     yield Anomaly.at(AnomalyKind.POLL_SKIP, place, log.reads[place], read)
         end = max(offset + 1, end)
 
@@ -128,7 +133,7 @@ def _send_order(log: ObservedLog, client: ClientHistory) -> Iterator[Anomaly]:
     last: dict[Partition, tuple[NotedSend, Where]] = {}
     for send in client.sends:
         key = (send.topic, send.value)
-        place = send.place or (log.found[key].place if key in log.found else None)
+        place = log.place_of(send)
         if place is None or len(log.sends[key]) > 1:  # with several attempts it is not known which one was written
             continue
         earlier, its = last.get(place[:2], (send, place))
@@ -146,7 +151,7 @@ def _missing(log: ObservedLog, past: set[Where], read_to_end: bool) -> Iterator[
             if place in past or not log.is_kept(send):
                 continue
             if place is None:
-                if read_to_end and key not in log.found:
+                if read_to_end and key not in log.found and send not in log.superseded:
                     yield Anomaly.at(AnomalyKind.UNSEEN, send.unplaced, send, send.outcome)
                 continue
             there = log.reads.get(place)
@@ -155,6 +160,8 @@ def _missing(log: ObservedLog, past: set[Where], read_to_end: bool) -> Iterator[
             elif key in log.found:
                 if there is None and len(attempts) == 1:
                     yield Anomaly.at(AnomalyKind.INCONSISTENT_OFFSET, place, send.outcome, log.found[key])
+            elif send in log.superseded:
+                continue
             elif (beyond := log.reach.beyond(place)) is not None:
                 yield Anomaly.at(AnomalyKind.LOST_WRITE, place, send, send.outcome, beyond)
             elif read_to_end:

@@ -52,7 +52,7 @@ def committed_past(log: ObservedLog, past: set[Where]) -> Iterator[Anomaly]:
             place = commit.place._replace(offset=offsets[index])
             when = had[commit.group].get(place)
             went = reach[commit.group] if place in log.reads else log.reach
-            if when is None and went.beyond(place) is not None:
+            if when is None and (place in log.gone or went.beyond(place) is not None):
                 continue
             if when is None or when > commit.moment:
                 past.add(place)

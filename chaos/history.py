@@ -11,6 +11,7 @@
 
 Rules:
 * A value must be in its topic once, however often a client tries to send it.
+* Older records of a key may be missing in a topic that `compacts()` names. Each send to it has a key.
 * A send without a noted result may have been written or not: the checker expects nothing of it.
 * A client reads a partition from its beginning, unless `reads_from` says otherwise. Note `reads_from` after each seek
   and each rebalance. One thread or task at a time uses a client, but any thread may acknowledge a send.
@@ -31,6 +32,7 @@ class History:
 
     def __init__(self) -> None:
         self.clients: list[ClientHistory] = []
+        self._compacted = set[str]()
         self._lock = threading.Lock()
         self._moment = 0
 
@@ -41,6 +43,10 @@ class History:
             self.clients.append(client)
         return client
 
+    def compacts(self, *topics: str) -> None:
+        """The broker compacts these topics: a record may be gone once a later one of its key is in the log."""
+        self._compacted.update(topics)
+
     def tick(self) -> int:
         """The number of the next note. Notes are numbered in their order."""
         with self._lock:
@@ -49,7 +55,7 @@ class History:
 
     def check(self, *, read_to_end: bool = True) -> Anomalies:
         """All anomalies. `read_to_end`: the clients read everything, so a record that none of them read is missing."""
-        return Anomalies(check(self.clients, read_to_end))
+        return Anomalies(check(self.clients, read_to_end, self._compacted))
 
     def assert_clean(self, *, read_to_end: bool = True, but: tuple[AnomalyKind, ...] = ()) -> None:
         """Raise AssertionError with all anomalies, except those of the kinds `but`."""

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
+from chaos.compaction import superseded
 from chaos.notes import ClientHistory, Isolation, NotedRead, NotedSend, NotedTransaction, Where
 
 Partition = tuple[str, int]
@@ -33,7 +34,7 @@ class Pass(NamedTuple):
 class ObservedLog:
     """The content of the log as far as the notes of these clients show it."""
 
-    def __init__(self, clients: Sequence[ClientHistory]) -> None:
+    def __init__(self, clients: Sequence[ClientHistory], compacted: Collection[str] = ()) -> None:
         self.clients = clients
         self.sends: dict[tuple[str, Hashable], list[NotedSend]] = {}
         for client in clients:
@@ -59,10 +60,18 @@ class ObservedLog:
                 continue  # the value may be sent again, in another transaction
             self.found.setdefault(key, read)
         self.reach = Reach(self.passes)
+        sends = (send for client in clients for send in client.sends)
+        self.superseded = superseded(sends, compacted, self.place_of)
+        self.gone = {place for send in self.superseded if (place := self.place_of(send)) is not None}  # maybe
 
     def all_reads(self) -> Iterator[NotedRead]:
         """All reads of all clients."""
         return (read for one in self.passes for read in one.reads)
+
+    def place_of(self, send: NotedSend) -> Where | None:
+        """Where a send was written, as far as it is known."""
+        found = self.found.get((send.topic, send.value))
+        return send.place or (found.place if found is not None else None)
 
     def sender(self, read: NotedRead) -> NotedSend | None:
         """The attempt that wrote the record of a read, if only one can have."""

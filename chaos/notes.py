@@ -28,12 +28,17 @@ class Where(NamedTuple):
 class NotedSend:
     """A record that a client gave to its producer, and the result."""
 
-    __slots__ = ("client", "failure", "moment", "partition", "place", "told", "topic", "transaction", "value")
+    __slots__ = ("client", "failure", "key", "moment", "partition", "place", "told", "topic", "transaction", "value")
 
     def __init__(
-        self, client: ClientHistory, topic: str, value: Hashable, transaction: NotedTransaction | None
+        self,
+        client: ClientHistory,
+        topic: str,
+        value: Hashable,
+        transaction: NotedTransaction | None = None,
+        key: Hashable = None,
     ) -> None:
-        self.client, self.topic, self.value, self.transaction = client, topic, value, transaction
+        self.client, self.topic, self.value, self.transaction, self.key = client, topic, value, transaction, key
         self.moment = client.tick()
         self.told: int | None = None  # the moment of the result
         self.partition: int | None = None  # of an acknowledged record
@@ -80,9 +85,9 @@ class NotedTransaction:
         self.committed_at: int | None = None
         self.aborted_at: int | None = None
 
-    def send(self, topic: str, value: Hashable) -> NotedSend:
+    def send(self, topic: str, value: Hashable, *, key: Hashable = None) -> NotedSend:
         """As `ClientHistory.send`, in this transaction."""
-        return self.client.send(topic, value, self)
+        return self.client.send(topic, value, self, key=key)
 
     def commits(self) -> None:
         """Note this before the producer is asked to commit."""
@@ -147,9 +152,11 @@ class ClientHistory:
         self.reads: list[NotedRead | NotedPosition] = []
         self.commits: list[NotedCommit] = []
 
-    def send(self, topic: str, value: Hashable, transaction: NotedTransaction | None = None) -> NotedSend:
-        """Note this before the record is given to the producer."""
-        send = NotedSend(self, topic, value, transaction)
+    def send(
+        self, topic: str, value: Hashable, transaction: NotedTransaction | None = None, *, key: Hashable = None
+    ) -> NotedSend:
+        """Note this before the record is given to the producer. `key`: of the record, in a compacted topic."""
+        send = NotedSend(self, topic, value, transaction, key)
         self.sends.append(send)
         return send
 
