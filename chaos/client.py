@@ -37,13 +37,14 @@ class AdminError(Exception):
 
 @dataclass(frozen=True)
 class FaultStatus:
-    """A fault that is in force, with numbers over all workers."""
+    """A fault that is in force, with numbers over all workers. `ends`: when its window is over; seconds since 1970."""
 
     name: str
     source: Literal["file", "api"]
     fault: FaultJson
     matched: int
     fired: int
+    ends: float | None
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,10 @@ class RuleCounts:
     def began(self) -> float:
         return self._row[0]
 
+    def ends(self, when: When) -> float | None:
+        """When the window is over; None: it stays open."""
+        return None if when.for_ is None else self.began + (when.from_ or 0.0) + when.for_
+
     @property
     def matches(self) -> int:
         return int(self._row[1])
@@ -132,6 +136,10 @@ class Triggers:
             return f"it was match {number}, and chance ({when.probability:g}) was against it"
         return None
 
+    def ends(self, rule: str) -> float | None:
+        """When the window of a rule is over; None: it stays open, or the rule is unknown."""
+        return self.counts[rule].ends(self.whens[rule]) if rule in self.whens else None
+
     def is_under_way(self, rule: str, at: float) -> bool:
         """Whether it has fired and can fire again."""
         when, counts = self.whens[rule], self.counts[rule]
@@ -145,4 +153,5 @@ class Triggers:
 
     @staticmethod
     def _is_over(when: When, counts: RuleCounts, at: float) -> bool:
-        return when.for_ is not None and at >= counts.began + (when.from_ or 0.0) + when.for_
+        ends = counts.ends(when)
+        return ends is not None and at >= ends

@@ -114,6 +114,11 @@ class FaultsInForce:
         """Whether this fault is still in force, unchanged."""
         return self.overlay.value.named.get(name) == fault
 
+    def ends(self, name: str) -> float | None:
+        """When the window of this fault is over, in seconds since 1970; None: it stays open."""
+        ends, clock = self._triggers.ends(name), self._services.clock
+        return None if ends is None else clock.wall() + ends - clock.read()
+
     def memory(self, name: str) -> dict[Any, Any]:
         """This fault's memory of earlier answers, kept while the fault is unchanged."""
         return self._memories.setdefault(name, {})

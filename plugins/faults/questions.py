@@ -2,7 +2,7 @@
 
 | question | about | answer |
 |---|---|---|
-| `faults` | `names`, or null for all | the seed, the faults of the file, and how often each fault matched and fired |
+| `faults` | `names`, or null for all | the seed, the faults of the file, and each fault's numbers and end |
 | `last` | `name` of a fault that was removed | how often it matched and fired |
 | `in_file` | `names` | the names of them that are in the file |
 | `ledger` | `after`: numbers by life, `limit` | entries after the number for this life; without one, the first |
@@ -52,14 +52,12 @@ class FaultQuestions:
     def _faults(self, said: Mapping[str, Any]) -> Any:
         faults, file, names = self._overlay.value, self._overlay.file, said["names"]
         asked = (it for it in zip(file.faults.named, file.said, strict=True) if names is None or it[0] in names)
+        meant = [name for name in faults.named if names is None or name in names]
         return {
             "seed": faults.seed,
             "file": [{"name": name, "fault": fault} for name, fault in islice(asked, SHOWN)],
-            "counts": {
-                name: list(self._in_force.ledger.numbers(name))
-                for name in faults.named
-                if names is None or name in names
-            },
+            "counts": {name: list(self._in_force.ledger.numbers(name)) for name in meant},
+            "ends": {name: ends for name in meant if (ends := self._in_force.ends(name)) is not None},
         }
 
     def _last(self, said: Mapping[str, Any]) -> Any:

@@ -60,7 +60,7 @@ class FaultsAtRunTime:
         of_file = {it["name"]: it["fault"] for it in answers[0]["file"] if it["name"] not in added}
         both = [("file", of_file), ("api", added)]
         faults = [
-            {"name": name, "source": source, "fault": fault, **_numbers(name, answers)}
+            {"name": name, "source": source, "fault": fault, **_numbers(name, answers), "ends": _ends(name, answers)}
             for source, those in both
             for name, fault in those.items()
         ]
@@ -141,6 +141,11 @@ class FaultsAtRunTime:
 def _numbers(name: str, answers: Sequence[Any]) -> dict[str, int]:
     counts = [answer["counts"].get(name, (0, 0)) for answer in answers]
     return {"matched": sum(matched for matched, _ in counts), "fired": sum(fired for _, fired in counts)}
+
+
+def _ends(name: str, answers: Sequence[Any]) -> float | None:
+    """When its window is over; in front of several clusters, when the last one is."""
+    return max((answer["ends"][name] for answer in answers if name in answer["ends"]), default=None)
 
 
 def _others(fault: FaultJson) -> set[Any]:

@@ -43,6 +43,7 @@ class FaultAnswer(HttpShape):
     fault: dict[str, Any]
     matched: int = Field(description="Requests that it was about, whether it fired or not.")
     fired: int
+    ends: float | None = Field(description="When its window (`for`) is over, in seconds since 1970; null: it has none.")
 
 
 class FaultsAnswer(HttpShape):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -68,12 +69,12 @@ def add(admin: AdminClient, faults: str) -> None:
 @as_json
 @with_admin
 def list_(admin: AdminClient, raw: bool) -> None:
-    """Print the faults in force, and how often each one fired."""
+    """Print the faults in force, how often each one fired, and until when it can."""
     found = admin.faults()
     if raw:
         click.echo(printable_json(json.dumps(asdict(found))))
         return
-    rows = [("NAME", "FROM", "MATCHED", "FIRED", "DOES"), *map(_row, found.faults)]
+    rows = [("NAME", "FROM", "MATCHED", "FIRED", "UNTIL", "ABOUT", "DOES"), *map(_row, found.faults)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
@@ -81,8 +82,20 @@ def list_(admin: AdminClient, raw: bool) -> None:
 
 
 def _row(status: FaultStatus) -> tuple[str, ...]:
-    does = json.dumps(status.fault.get("do"), ensure_ascii=False)
-    return printable(status.name), status.source, str(status.matched), str(status.fired), printable(does[:80])
+    match, do = (json.dumps(status.fault.get(part), ensure_ascii=False)[:80] for part in ("match", "do"))
+    about = match if status.fault.get("match") else "all"
+    numbers = str(status.matched), str(status.fired)
+    return printable(status.name), status.source, *numbers, _until(status), printable(about), printable(do)
+
+
+def _until(status: FaultStatus) -> str:
+    """Until when it can fire: a time of day, a number of firings, or that it can fire no more."""
+    when = status.fault.get("when") or {}
+    times, ends = when.get("times"), status.ends
+    if (times is not None and status.fired >= times) or (ends is not None and ends <= time.time()):
+        return "over"
+    limits = [] if ends is None else [f"{datetime.fromtimestamp(ends, UTC):%H:%M:%S} UTC"]
+    return " or ".join([*limits, *([f"fired {times}"] if times is not None else [])]) or "-"
 
 
 def _names(context: click.Context, option: click.Parameter, begun: str) -> list[CompletionItem]:

@@ -14,7 +14,7 @@ FILE = """
 seed: 7
 faults:
   - {name: once, match: {api: Produce}, when: {times: 1}, do: {delay: 1ms}}
-  - {match: {api: Fetch}, do: {empty: {}}}
+  - {match: {api: Fetch}, when: {from: 10s, for: 5s}, do: {empty: {}}}
 """
 
 
@@ -29,11 +29,12 @@ def faults(tmp_path: Path) -> FaultFile:
 
 def test_it_says_what_stands_in_the_file_and_how_often_each_matched_and_fired(faults: FaultFile) -> None:
     once = {"name": "once", "match": {"api": "Produce"}, "when": {"times": 1}, "do": {"delay": "1ms"}}
-    empty = {"match": {"api": "Fetch"}, "do": {"empty": {}}}
+    empty = {"match": {"api": "Fetch"}, "when": {"from": "10s", "for": "5s"}, "do": {"empty": {}}}
     assert faults.plugin.query("faults", {"names": None}) == {
         "seed": 7,
         "file": [{"name": "once", "fault": once}, {"name": "fault 2", "fault": empty}],
         "counts": {"once": [3, 1], "fault 2": [0, 0]},
+        "ends": {"fault 2": 1_700_000_015.0},
     }
     assert faults.plugin.query("faults", {"names": ["fault 2"]})["counts"] == {"fault 2": [0, 0]}
     assert faults.plugin.query("in_file", {"names": ["once", "none"]}) == ["once"]

@@ -42,9 +42,17 @@ async def test_faults_are_added_behind_those_of_the_file(client: httpx.AsyncClie
                 "fault": {"name": "of the file", "match": {"api": "Fetch"}, "do": {"delay": "1ms"}},
                 "matched": 0,
                 "fired": 0,
+                "ends": None,
             },
-            {"name": "one", "source": "api", "fault": {"name": "one", **HOLD}, "matched": 0, "fired": 0},
-            {"name": "api-1", "source": "api", "fault": {"name": "api-1", **HOLD}, "matched": 0, "fired": 0},
+            {"name": "one", "source": "api", "fault": {"name": "one", **HOLD}, "matched": 0, "fired": 0, "ends": None},
+            {
+                "name": "api-1",
+                "source": "api",
+                "fault": {"name": "api-1", **HOLD},
+                "matched": 0,
+                "fired": 0,
+                "ends": None,
+            },
         ],
     }
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +50,8 @@ def test_a_fault_is_added_seen_and_taken_away(proxy: FaultyProxy) -> None:
     assert proxy.produce() == "TOPIC_AUTHORIZATION_FAILED"
     listed = faults("list")
     assert listed.stdout.splitlines() == [
-        "NAME    FROM  MATCHED  FIRED  DOES",
-        'denied  api   1        1      {"error": "TOPIC_AUTHORIZATION_FAILED"}',
+        "NAME    FROM  MATCHED  FIRED  UNTIL  ABOUT               DOES",
+        'denied  api   1        1      over   {"api": "Produce"}  {"error": "TOPIC_AUTHORIZATION_FAILED"}',
     ]
     (line,) = faults("ledger").stdout.splitlines()
     assert "denied  Produce v" in line
@@ -58,6 +60,27 @@ def test_a_fault_is_added_seen_and_taken_away(proxy: FaultyProxy) -> None:
     assert (entry["fault"], entry["result"]) == ("denied", "fired")
     assert faults("rm", "denied").stdout == "denied: matched 1, fired 1\n"
     assert json.loads(faults("list", "--json").stdout)["faults"] == []
+
+
+def test_the_list_says_until_when_faults_can_fire(proxy: FaultyProxy) -> None:
+    for name, when in {
+        "always": "{}",
+        "thrice": "{times: 3}",
+        "soon": "{for: 1h}",
+        "both": "{for: 1h, times: 2}",
+    }.items():
+        faults("add", f"{{name: {name}, when: {when}, do: {{delay: 1ms}}}}")
+    proxy.admin.add({"name": "over", "when": {"for": "1ms"}, "do": "hold"})
+    ends = {it.name: it.ends for it in proxy.admin.faults().faults}
+    assert ends["always"] is ends["thrice"] is None
+    at = datetime.fromtimestamp(ends["soon"] or 0.0, UTC)
+    assert timedelta(0) < at - datetime.now(UTC) <= timedelta(hours=1)
+    until = {line.split("  ")[0]: line for line in faults("list").stdout.splitlines()}
+    assert "  -  " in until["always"]
+    assert "  fired 3  " in until["thrice"]
+    assert re.search(r"  \d\d:\d\d:\d\d UTC  ", until["soon"])
+    assert re.search(r"  \d\d:\d\d:\d\d UTC or fired 2  ", until["both"])
+    assert "  over  " in until["over"]
 
 
 def test_a_file_is_added_whole_or_not_at_all(proxy: FaultyProxy, tmp_path: Path) -> None:
