@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import http.client
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 FaultJson = Mapping[str, Any]  # as in a file of faults: name, match, when, do
+PAGE = 1_000  # entries of the ledger in one answer, at the most
 T = TypeVar("T")
 LedgerResult = Literal["fired", "not_now", "cannot", "near_miss"]
 
@@ -152,10 +153,18 @@ class AdminClient:
         """Remove all faults that are not of the file, and begin all counts anew."""
         self._ask("POST", "/reset", _nothing, {"seed": seed})
 
-    def ledger(self, since: int = 0, wait: float = 0.0, limit: int = 1_000) -> LedgerPage:
+    def ledger(self, since: int = 0, wait: float = 0.0, limit: int = PAGE) -> LedgerPage:
         """The entries of the ledger after number `since`. `wait`: seconds to wait for a first one."""
         query = urlencode({"since": since, "wait": wait, "limit": limit})
         return self._ask("GET", f"/ledger?{query}", _page, wait=wait)
+
+    def pages(self, since: int = 0) -> Iterator[LedgerPage]:
+        """The entries that are there now, page by page. A page that is not full is the last: more may come for ever."""
+        page = self.ledger(since)
+        yield page
+        while len(page.entries) == PAGE:
+            page = self.ledger(page.next)
+            yield page
 
     def connections(self) -> list[ClientConnection]:
         """The connections of clients: the first 1,000."""

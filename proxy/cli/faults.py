@@ -141,10 +141,11 @@ def reset(admin: AdminClient, seed: int | None) -> None:
 @with_admin
 def ledger(admin: AdminClient, since: int, follow: bool, raw: bool) -> None:
     """Print what became of requests that matched a fault, or nearly."""
-    page = admin.ledger(since)
-    while page.entries or follow:
+    for page in admin.pages(since):
         _print(page.entries, raw)
-        page = admin.ledger(page.next, WAIT if follow else 0.0)
+    while follow:
+        page = admin.ledger(page.next, WAIT)
+        _print(page.entries, raw)
 
 
 def _print(entries: Iterable[AdminLedgerEntry], raw: bool) -> None:
