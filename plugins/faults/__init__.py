@@ -31,7 +31,7 @@ from plugins.faults.model import FORM
 from plugins.faults.on_requests import RequestFaults
 from plugins.faults.overlay import Overlay, load
 from plugins.faults.questions import FaultQuestions
-from plugins.faults.replay import BadReplayError, Replay
+from plugins.faults.replay import BadReplayError, RecordingEndedError, Replay
 from proxy.plugin import (
     Api,
     Arrival,
@@ -82,7 +82,9 @@ class Faults(Plugin):
         super().__init__(options, services)
         file = None if options.rules is None else services.watch("faults", options.rules, load)
         self._overlay = Overlay(file, services.state)
-        self._replay = _replay(services)
+        self._replay = _replay()
+        if self._replay.is_recording:
+            services.every(FLUSH, self._record)
         self._in_force = FaultsInForce(self._overlay, services, self._replay)
         self._on_requests = RequestFaults(self._in_force, services)
         self._fast_path = FaultsFastPath(self._on_requests.key, self._in_force, services.topics)
@@ -90,8 +92,17 @@ class Faults(Plugin):
 
     def stop(self) -> None:
         """Write all recorded firings to disk, and give up the counts."""
-        self._replay.flush()
+        self._record()
         self._in_force.end()
+
+    def _record(self) -> None:
+        """Write the firings that are not written yet."""
+        try:
+            self._replay.flush()
+        except RecordingEndedError as error:
+            file, why = error.args
+            way_out = "make room, and begin the recorded run anew"
+            self.services.tell("recording ended", level="error", file=str(file), why=why, way_out=way_out)
 
     def replaced(self) -> None:
         """Release all held requests and answers."""
@@ -153,12 +164,9 @@ class Faults(Plugin):
             yield Handler(on.response, response, position, on.is_pending, unneeded_after=fast_path)
 
 
-def _replay(services: Services) -> Replay:
+def _replay() -> Replay:
     """The replay and recording that the environment asks for. Raises PluginError."""
     try:
-        replay = Replay()
+        return Replay()
     except BadReplayError as error:
         raise PluginError(str(error)) from None
-    if replay.is_recording:
-        services.every(FLUSH, replay.flush)
-    return replay

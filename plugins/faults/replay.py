@@ -46,6 +46,10 @@ class BadReplayError(ValueError):
     """A file is no valid replay. The text is one line for people."""
 
 
+class RecordingEndedError(Exception):
+    """The recording cannot be continued: its file, and why."""
+
+
 def read_firings(file: Path) -> list[ReplayedFiring]:
     """The firings in a file, in its order. Raises BadReplayError."""
     found: list[ReplayedFiring] = []
@@ -123,6 +127,12 @@ class Replay:
         given, recorded = environment.get(REPLAY), environment.get(RECORD)
         self._firings = read_firings(Path(given)) if given else None
         self._file = Path(recorded) if recorded else None
+        if self._file is not None:
+            try:
+                self._file.open("a").close()
+            except OSError as error:
+                way_out = f"name another file in {RECORD}"
+                raise BadReplayError(f"{recorded}: cannot be written ({error.strerror}); {way_out}") from None
         self._new: deque[ReplayedFiring] = deque()  # one thread appends, another takes out
 
     @property
@@ -145,8 +155,18 @@ class Replay:
             self._new.append(ReplayedFiring(firing.rule, firing.match))
 
     def flush(self) -> None:
-        """Append the noted firings to the file, which workers share. Runs in a thread of its own."""
+        """Append the noted firings to the file, which workers share. Runs in a thread of its own.
+
+        Raises RecordingEndedError once if the disk is full, for example. No more is recorded then, as a recording with
+        a gap would be another run.
+        """
         new = [self._new.popleft() for _ in range(len(self._new))]
-        if new and self._file is not None:
-            with self._file.open("a", encoding="utf-8") as file:
-                file.write("".join(map(_line, new)))
+        file = self._file
+        if not new or file is None:
+            return
+        try:
+            with file.open("a", encoding="utf-8") as stream:
+                stream.write("".join(map(_line, new)))
+        except OSError as error:
+            self._file = None
+            raise RecordingEndedError(file, error.strerror) from None

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from plugins.faults import Faults
+from plugins.faults.replay import RECORD
 from proxy.protocol.api import PRODUCE
 from proxy.protocol.header import request_frame
 from proxy.testing import FakeRows
@@ -36,6 +37,17 @@ def test_an_error_after_the_broker_hides_what_it_did(tmp_path: Path) -> None:
     assert errors(answer) == {("orders", 0): "REQUEST_TIMED_OUT", ("payments", 0): "NONE"}
     assert [topic.partition_responses[0].base_offset for topic in answer.responses] == [-1, 42]
     assert len(talk.to_broker) == 1
+
+
+def test_a_full_disk_ends_the_recording_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(RECORD, "/dev/full")
+    faults = FaultFile(tmp_path, "faults: [{match: {api: Produce}, do: {error: NOT_LEADER_OR_FOLLOWER}}]")
+    FaultTalk(faults, serving).ask(produce("orders"), 9)
+    ((_, record),) = faults.worker.works
+    record()
+    event, facts = faults.worker.lines[-1]
+    assert (event, facts["why"]) == ("recording ended", "No space left on device")
+    faults.plugin.stop()
 
 
 def test_a_bad_file_changes_nothing(tmp_path: Path) -> None:

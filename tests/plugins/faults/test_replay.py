@@ -8,6 +8,7 @@ from plugins.faults.replay import (
     RECORD,
     REPLAY,
     BadReplayError,
+    RecordingEndedError,
     Replay,
     ReplayedFiring,
     read_firings,
@@ -86,6 +87,23 @@ def test_without_a_replay_faults_fire_when_they_say() -> None:
     when = When.model_validate({"times": 2})
     assert Replay({}).whens({"a": when}) == {"a": when}
     assert not Replay({}).is_recording
+
+
+def test_a_recording_that_cannot_be_written_is_told_before_anything_fires(tmp_path: Path) -> None:
+    file = tmp_path / "none" / "run.ledger"
+    why = r"run.ledger: cannot be written \(No such file or directory\); name another file in DOORKEEPER_FAULTS_RECORD"
+    with pytest.raises(BadReplayError, match=why):
+        Replay({RECORD: str(file)})
+
+
+def test_a_recording_ends_when_the_disk_is_full_and_takes_no_memory_from_then_on() -> None:
+    replay = Replay({RECORD: "/dev/full"})
+    replay.note(Firing("lost-ack", 1, 7))
+    with pytest.raises(RecordingEndedError):
+        replay.flush()
+    replay.note(Firing("lost-ack", 2, 7))
+    replay.flush()
+    assert not replay.is_recording
 
 
 def test_what_fires_is_recorded_once_in_its_order(tmp_path: Path) -> None:
