@@ -3,6 +3,8 @@
 Rules:
 * New faults are taken up in the thread of the links, between two requests. A fault that is unchanged keeps its counts,
   unless all begin anew (another seed, another generation).
+* A fault is about requests that come while it is in force. One that is removed and added again is another fault, so it
+  does not fire at an answer to an earlier request.
 * All workers count together, in shared rows. The key of a row has the fault itself, its name, the seed and the
   generation.
 * Every application of a fault goes through this class, so that it is counted, logged and noted in one place.
@@ -10,7 +12,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from itertools import count
 from types import GeneratorType
 from typing import Any
@@ -45,6 +47,7 @@ class FaultsInForce:
         self._memories: dict[str, dict[Any, Any]] = {}  # effects' memories of answers, by the name of the fault
         self._compared: dict[RequestFacts, tuple[NamedFault, ...]] = {}  # the faults that may be about requests
         self._taken = overlay.value
+        self._births = {name: next(self._numbers) for name in self._taken.named}  # a number for each time it came
         self._triggers = self._count(self._taken)
 
     def end(self) -> None:
@@ -70,6 +73,7 @@ class FaultsInForce:
         for name, fault in faults.named.items():
             if before.named.get(name) != fault:
                 self._released[name] = next(self._numbers)
+        self._births = {name: self._births[name] if name in stay else next(self._numbers) for name in faults.named}
         self._near.keep(stay)
         self._memories = {name: memory for name, memory in self._memories.items() if name in stay}
         self._compared.clear()
@@ -118,6 +122,12 @@ class FaultsInForce:
         """When the window of this fault is over, in seconds since 1970; None: it stays open."""
         ends, clock = self._triggers.ends(name), self._services.clock
         return None if ends is None else clock.wall() + ends - clock.read()
+
+    @property
+    def births(self) -> Mapping[str, int]:
+        """A number for each fault in force: another one whenever the fault came anew. It never changes."""
+        self.follow()
+        return self._births
 
     def memory(self, name: str) -> dict[Any, Any]:
         """This fault's memory of earlier answers, kept while the fault is unchanged."""

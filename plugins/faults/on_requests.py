@@ -73,7 +73,7 @@ class RequestFaults:
                     return Reply(_forgotten(ctx, request))
                 if not is_open and not sessionless:
                     self._faults_of(ctx).session = UnmeantSession(faults)
-        pending = PendingFaults(about.subject(request, ctx.version, self._name_of))
+        pending = PendingFaults(about.subject(request, ctx.version, self._name_of), self._in_force.births)
         decision = yield from self._before(ctx, request, faults, pending)
         if pending:
             ctx.notes[self.key] = pending

@@ -7,7 +7,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from plugins.faults.effect import Effect
@@ -22,10 +22,11 @@ AnswerManner = Raw | Cut | Drip
 class PendingFaults:
     """What is still to be applied. `subject`: the request as a whole; `leaving`: how the frame leaves.
 
-    `asks_all`: the request has no list, and so asks for all.
+    `asks_all`: the request has no list, and so asks for all. `births`: of the faults in force when the request came.
     """
 
     subject: Subject
+    births: Mapping[str, int] = field(default_factory=dict)
     faults: list[NamedFault] = field(default_factory=list)
     to_answer: list[Callable[[Response], None]] = field(default_factory=list)
     leaving: AnswerManner | None = None  # of the frame that leaves next

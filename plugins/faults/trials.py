@@ -53,7 +53,9 @@ class FaultTrials:
         )
 
     def apply(self, name: str, fault: FaultRule, target: Target, pending: PendingFaults) -> Steps:
-        """Apply a fault, unless what other faults did excludes it."""
+        """Apply a fault, unless what other faults did excludes it, or it came after the request."""
+        if pending.births.get(name) != self._in_force.births.get(name):
+            return None
         cannot = pending.cannot(fault.do.effect)
         if cannot is None:
             return (yield from self._in_force.apply(name, fault, target))

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from plugins.faults.in_force import FaultsInForce
 from plugins.faults.overlay import Overlay, load
 from proxy.protocol.api import API_VERSIONS, FETCH, HEARTBEAT, METADATA, PRODUCE
@@ -27,6 +29,31 @@ def test_a_plugin_that_went_and_comes_back_counts_anew(tmp_path: Path) -> None:
         faults = FaultFile(tmp_path, once, rows=rows)
         assert errors(FaultTalk(faults, serving).ask(produce("orders"), 9))["orders", 0] == "NOT_LEADER_OR_FOLLOWER"
         faults.plugin.stop()
+
+
+@pytest.mark.parametrize("generation", [1, 2])
+def test_a_fault_does_not_fire_at_the_answer_to_a_request_from_before_it_came(tmp_path: Path, generation: int) -> None:
+    faults = FaultFile(tmp_path, "faults: [{match: {api: Produce}, when: {nth: 9}, do: {delay: 1ms}}]")
+    late = {
+        "name": "late",
+        "match": {"api": "Produce"},
+        "when": {"times": 1},
+        "do": {"error": {"code": "REQUEST_TIMED_OUT", "side": "after_broker"}},
+    }
+
+    def become(generation: int, *added: object) -> None:
+        faults.plugin.prepare_state({"seed": 7, "generation": generation, "faults": list(added)})()
+        talk.link.forget()
+
+    talk = FaultTalk(faults)
+    become(1, late)
+    talk.ask(produce("orders"), 9)
+    become(generation)
+    become(generation, late)
+    talk.ask(produce("orders"), 9)
+    answers = [talk.answer(serving(request, 9)) for request in talk.to_broker]
+    assert [errors(answer)["orders", 0] for answer in answers] == ["NONE", "REQUEST_TIMED_OUT"]
+    assert faults.plugin.ledger.numbers("late") == (1, 1)
 
 
 def test_only_apis_that_faults_are_about_are_read(tmp_path: Path) -> None:
