@@ -35,6 +35,7 @@ Examples:
 The proxy needs `admin: {bind: 127.0.0.1:9190}` and `plugins: [faults: {}]` in its configuration.
 """
 WAIT = 10.0  # seconds that the admin side waits for a first entry
+DAY = 86400.0  # seconds
 SHORT = 0.3  # seconds that shell completion waits for names
 as_json = click.option("--json", "raw", is_flag=True, help="Print what the admin side answers, as JSON.")
 
@@ -94,7 +95,8 @@ def _until(status: FaultStatus) -> str:
     times, ends = when.get("times"), status.ends
     if (times is not None and status.fired >= times) or (ends is not None and ends <= time.time()):
         return "over"
-    limits = [] if ends is None else [f"{datetime.fromtimestamp(ends, UTC):%H:%M:%S} UTC"]
+    day = "%Y-%m-%d " if ends is not None and ends - time.time() > DAY else ""
+    limits = [] if ends is None else [f"{datetime.fromtimestamp(ends, UTC):{day}%H:%M:%S} UTC"]
     return " or ".join([*limits, *([f"fired {times}"] if times is not None else [])]) or "-"
 
 

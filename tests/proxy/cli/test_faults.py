@@ -67,6 +67,7 @@ def test_the_list_says_until_when_faults_can_fire(proxy: FaultyProxy) -> None:
         "always": "{}",
         "thrice": "{times: 3}",
         "soon": "{for: 1h}",
+        "late": "{for: 36500d}",
         "both": "{for: 1h, times: 2}",
     }.items():
         faults("add", f"{{name: {name}, when: {when}, do: {{delay: 1ms}}}}")
@@ -79,6 +80,7 @@ def test_the_list_says_until_when_faults_can_fire(proxy: FaultyProxy) -> None:
     assert "  -  " in until["always"]
     assert "  fired 3  " in until["thrice"]
     assert re.search(r"  \d\d:\d\d:\d\d UTC  ", until["soon"])
+    assert re.search(r"  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC  ", until["late"])
     assert re.search(r"  \d\d:\d\d:\d\d UTC or fired 2  ", until["both"])
     assert "  over  " in until["over"]
 
