@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 from aiokafka import AIOKafkaConsumer, ConsumerRebalanceListener
-from confluent_kafka import Consumer, KafkaException, Producer
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewPartitions
 
 from chaos.history import History
@@ -40,6 +40,7 @@ FAULTS = [
         f"{{match: {{api: Heartbeat, group: starved-{member}}}, when: {{times: {STARVED}}}, do: lose}}"
         for member in ("librdkafka", "aiokafka")
     ),
+    "{match: {api: OffsetCommit, group: committed-*}, when: {nth: 2}, do: expel}",
     "{name: stale, match: {api: Metadata, client_id: stale, topic: stale-*}, when: {times: 2}, do: stale}",
     "{name: zombie, match: {api: EndTxn, transactional_id: zombie-*}, when: {nth: 2}, do: fence}",
     "{name: lost, match: {api: Produce, topic: lost-*}, when: {nth: 2}, do: lose}",
@@ -57,8 +58,10 @@ def way(faulted: Doorkeeper) -> Way:
     return faulted.way
 
 
-def librdkafka(way: Way, group: str, topic: str, joins: int, protocol: str = "classic") -> int:
-    """Consume until the member has joined this many times. Gives how often it did."""
+def librdkafka(
+    way: Way, group: str, topic: str, joins: int, protocol: str = "classic", *, commits: bool = False
+) -> int:
+    """Consume until the member has joined this many times. Gives how often it did. `commits`: after each poll, too."""
     joined = 0
 
     def assigned(consumer: Consumer, partitions: object) -> None:
@@ -74,6 +77,8 @@ def librdkafka(way: Way, group: str, topic: str, joins: int, protocol: str = "cl
     try:
         while joined < joins and not until.is_set():
             consumer.poll(0.1)
+            if commits and joined:
+                consumer.commit(offsets=[TopicPartition(topic, 0, 0)], asynchronous=True)
     finally:
         timer.cancel()
         consumer.close()
@@ -124,6 +129,11 @@ def test_a_member_joins_again_and_the_group_goes_on(faulted: Doorkeeper, kind: s
 def test_a_member_of_a_consumer_group_that_is_fenced_joins_again(way: Way, kind: str) -> None:
     topic = create(way, f"{kind}-consumer", 1)
     assert librdkafka(way, f"{kind}-consumer", topic, 2, "consumer") >= 2
+
+
+def test_a_member_of_a_consumer_group_that_is_expelled_at_its_commit_joins_again(way: Way) -> None:
+    topic = create(way, "committed-consumer", 1)
+    assert librdkafka(way, "committed-consumer", topic, 2, "consumer", commits=True) >= 2
 
 
 @pytest.mark.parametrize("member", MEMBERS)
