@@ -7,13 +7,15 @@ Rules:
 * Connections of a removed listener drain as all do when the proxy ends: requests in flight are answered.
 * Counts are kept: the numbers of replaced filters are added to the worker's when the last link has left them.
 * Plugins that only the previous snapshot had are stopped when nothing needs them any more (`running_plugins.py`).
-* Changes come one after the other. None begins once the proxy is ending.
+* Changes come one after the other. None begins once the proxy is ending, and one under way is given up then: a plugin
+  that hangs at its start keeps no proxy from ending.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -52,7 +54,7 @@ class Changing:
         self._begun = trio.Event()
         self._is_stopping = False
         self._putting = trio.Lock()
-        self._scope = trio.CancelScope()
+        self._under_way: set[trio.CancelScope] = set()
         self._nursery: trio.Nursery  # runs what is served
         self._lasting: trio.Nursery  # runs what goes on until the last link is gone
         self._plugins: RunningPlugins
@@ -70,10 +72,27 @@ class Changing:
         return all(served.is_open for served in self.served.values())
 
     def stop(self) -> None:
-        """Give up a change that is under way, because the proxy is ending."""
+        """Give up the changes that are under way, because the proxy is ending."""
         self._is_stopping = True
-        self._scope.cancel()
+        for scope in self._under_way:
+            scope.cancel()
         self._begun.set()
+
+    @contextmanager
+    def _unless_it_ends(self) -> Iterator[None]:
+        """A part of a change, which is given up when the proxy ends. Raises StartError then."""
+        self._check()
+        with trio.CancelScope() as scope:
+            self._under_way.add(scope)
+            try:
+                yield
+            finally:
+                self._under_way.remove(scope)
+        self._check()
+
+    def _check(self) -> None:
+        if self._is_stopping:
+            raise StartError(ENDING)
 
     async def run(self, lasting: trio.Nursery) -> None:
         """Serve the snapshot in force until cancelled. `lasting` goes on until the last link is gone."""
@@ -90,8 +109,7 @@ class Changing:
     async def prepare(self, config: Config) -> GatewaySnapshot:
         """Build a snapshot. Raises StartError with all reasons why it cannot be built."""
         await self._begun.wait()
-        if self._is_stopping:
-            raise StartError(ENDING)
+        self._check()
         worker = self._worker
         links = (conversation.link for conversation in worker.reactor.conversations)
         in_use = {(link.connection.listener, link.filters.plugins[0]) for link in links}
@@ -99,9 +117,8 @@ class Changing:
         snapshot = await trio.to_thread.run_sync(
             partial(build, config, worker.snapshot, worker.host, worker.mark, in_use, others=others)
         )
-        if self._is_stopping:
-            raise StartError(ENDING)
-        await self._plugins.prepare(snapshot)
+        with self._unless_it_ends():
+            await self._plugins.prepare(snapshot)
         return snapshot
 
     def forget(self, snapshot: GatewaySnapshot) -> None:
@@ -111,11 +128,8 @@ class Changing:
     async def put(self, snapshot: GatewaySnapshot) -> None:
         """Put a snapshot in force. Raises StartError if the proxy ends."""
         async with self._putting:
-            if not self._is_stopping:
-                with trio.CancelScope() as self._scope:
-                    await self._put(snapshot)
-        if self._is_stopping:
-            raise StartError(ENDING)
+            with self._unless_it_ends():
+                await self._put(snapshot)
 
     async def _put(self, snapshot: GatewaySnapshot) -> None:
         before, self._worker.snapshot = self._worker.snapshot, snapshot

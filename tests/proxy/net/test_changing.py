@@ -78,6 +78,16 @@ class Beginning(Plugin):
         assert self.may_begin.wait(PATIENCE)
 
 
+class Hanging(Plugin):
+    """Hangs at its start until it is let go."""
+
+    begins, let_go = threading.Event(), threading.Event()
+
+    def start(self) -> None:
+        self.begins.set()
+        assert self.let_go.wait(PATIENCE)
+
+
 @pytest.fixture(autouse=True)
 def nobody_runs() -> None:
     Marking.running.clear()
@@ -370,6 +380,30 @@ async def test_nothing_is_changed_once_the_proxy_is_about_to_end(broker: Broker)
         broker.speak.set()
         assert (await client.answer(HeartbeatResponse)).throttle_time_ms == 1
     assert not Marking.running
+
+
+async def test_a_plugin_that_hangs_at_its_start_in_a_change_does_not_keep_the_proxy_from_ending(
+    broker: Broker, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("proxy.net.hosted.LAST_WAIT", 0.0)
+    config = having(configuration(broker.endpoint), use(1))
+    changed = having(config, use(2), PluginUse("hanging", Hanging, Hanging.Options()))
+    refused: list[StartError] = []
+
+    async def change(gateway: Gateway) -> None:
+        try:
+            await gateway.apply(changed)
+        except StartError as error:
+            refused.append(error)
+
+    async with serving(config) as gateway:
+        nursery.start_soon(change, gateway)
+        await trio.to_thread.run_sync(Hanging.begins.wait)
+    assert not Hanging.let_go.is_set()
+    assert not Marking.running
+    Hanging.let_go.set()
+    await until(lambda: refused)
+    assert str(refused[0]) == "the proxy is about to end"
 
 
 async def test_changes_before_the_proxy_serves_are_in_force_when_it_does(broker: Broker, nursery: trio.Nursery) -> None:
