@@ -46,11 +46,15 @@ option.
 @click.option("-v", "--verbose", is_flag=True, help="Log every connection too, up to 100 lines a second.")
 def command(file: str, form: Format, verbose: bool) -> None:
     """Stand between clients and brokers, as the configuration FILE says."""
+    is_alone = sys.argv[1:2] == ["run"]  # this process is only the command, so it may execute itself again
     with _signals_at_start():
-        if sys.argv[1:2] == ["run"]:  # this process is only the command, so it may execute itself again
+        if is_alone:
             use_malloc()
             tune_malloc()
-        sys.exit(_run(file, form, verbose=verbose))
+        code = _run(file, form, verbose=verbose)
+    if is_alone:
+        _ignore_signals()
+    sys.exit(code)
 
 
 @contextmanager
@@ -63,6 +67,12 @@ def _signals_at_start() -> Iterator[None]:
     finally:
         signal.signal(signal.SIGINT, before)
         signal.pthread_sigmask(signal.SIG_SETMASK, held)
+
+
+def _ignore_signals() -> None:
+    """Keep the exit code. Python gives its handlers up some time before the process is gone: a signal would kill it."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _run(file: str, form: Format, *, verbose: bool) -> int:

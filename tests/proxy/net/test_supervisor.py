@@ -263,6 +263,22 @@ def test_too_few_open_files_for_the_limit_that_was_asked_for_are_said(run: Run) 
     assert proxy.stop() == 0
 
 
+LATE = """\
+import atexit, os, subprocess
+
+storm = f"while kill -{number} {{os.getpid()}} 2>/dev/null; do :; done"
+atexit.register(subprocess.Popen, ["sh", "-c", storm])
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT, signal.SIGTERM])
+def test_signals_that_come_when_it_has_ended_do_not_change_the_exit_code(run: Run, tmp_path: Path, number: int) -> None:
+    (tmp_path / "sitecustomize.py").write_text(LATE.format(number=int(number)))  # sends them until the process is gone
+    proxy = run(modules=tmp_path)
+    proxy.line("ready")
+    assert proxy.stop() == 0
+
+
 def test_workers_end_with_a_supervisor_that_was_killed(run: Run) -> None:
     proxy = run("workers: 2")
     proxy.line("listening")
