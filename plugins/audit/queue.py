@@ -88,7 +88,7 @@ class EventQueue:
         self._went = 0  # the weight of all that was taken; written by the thread that takes
         self._deferred_came = self._deferred_went = 0  # the same of events that are still to be made
         self.kept = self.lost = 0  # the numbers of events that found room, and of those that did not
-        self._loss: Loss | None = None
+        self._loss: Loss | None = None  # the newest entry, if it is one; the writer may have taken it
         self._told: ToldEvents | None = None  # the newest entry, if it may take one more event
 
     def __len__(self) -> int:
@@ -120,7 +120,7 @@ class EventQueue:
             self._came += event.weight
         self.kept += 1
         self._entries.append(event)
-        self._told = None
+        self._told = self._loss = None
         return True
 
     def tell(self, at: float, traffic: ToldTraffic, numbers: bytes) -> bool:
@@ -134,14 +134,14 @@ class EventQueue:
             told = told_events()
             told.add(at, weight, shared, traffic.begins, traffic.heads, numbers)
             self._entries.append(told)
-            self._told = told
+            self._told, self._loss = told, None
         self._came += weight
         self.kept += 1
         return True
 
     def _lose(self, at: float) -> None:
         self.lost += 1
-        if self._loss is None or self._loss is not self._entries[-1] or not self._loss.add(at):
+        if self._loss is None or not self._loss.add(at):
             self._loss = Loss(at)
             self._loss.add(at)
             self._entries.append(self._loss)

@@ -49,6 +49,24 @@ def test_a_loss_that_was_taken_does_not_grow() -> None:
     assert taken(queue) == [4.0, (1, 5.0, 5.0)]
 
 
+def test_an_event_that_finds_no_room_may_be_counted_while_the_writer_takes_all_that_waits() -> None:
+    queue, found = EventQueue(room=1), []
+
+    class Late(QueuedEvent):
+        """The queue asks when it happened once it has found no room: meanwhile the writer takes all."""
+
+        @property
+        def at(self) -> float:  # type: ignore[override]
+            found.extend(taken(queue))
+            return 3.0
+
+    queue.put(event(1.0))
+    queue.put(event(2.0))
+    assert not queue.put(Late(*event(3.0)))
+    assert found == [1.0, (1, 2.0, 2.0)]
+    assert taken(queue) == [(1, 3.0, 3.0)]
+
+
 def test_an_event_counts_by_what_is_in_it() -> None:
     queue = EventQueue(room=10)
     queue.put(event(1.0, weight=8))
