@@ -5,6 +5,7 @@ Rules:
   of one name in front of several clusters share them.
 * `acl` and a second one, `acl-2`, share an instrument; the second has the attribute `plugin`.
 * Prometheus knows no "." in a name: counters whose names it could not tell apart are refused.
+* Counters are made in any thread, also while counts are read: a copy of a dict is made in one step.
 * An instrument has at most 1,000 sets of attributes. All further sets are counted together, under the attribute that
   OpenTelemetry has for the overflow.
 """
@@ -85,8 +86,8 @@ class PluginCounters:
         """All counts as they are now."""
         return [
             PluginCount(name, instrument.unit, instrument.description, dict(attributes), tally.value)
-            for name, instrument in self._instruments.items()
-            for attributes, tally in instrument.tallies.items()
+            for name, instrument in self._instruments.copy().items()
+            for attributes, tally in instrument.tallies.copy().items()
         ]
 
 

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import sys
+from threading import Thread
+
 import pytest
 from opentelemetry.exporter.prometheus import PrometheusMetricReader
 from prometheus_client import generate_latest
@@ -40,6 +43,28 @@ def test_attributes_without_end_are_counted_together() -> None:
     assert len(found) == MOST + 1
     assert found["doorkeeper.mask.masked", frozenset({("otel.metric.overflow", "true")})] == 10
     assert found["doorkeeper.mask.masked", frozenset({("topic", "0")})] == 2
+
+
+def test_counts_may_be_read_while_another_thread_makes_counters() -> None:
+    counters = PluginCounters()
+    counter = counters.of("mask", "mask")
+    before = sys.getswitchinterval()
+
+    def make() -> None:
+        for number in range(MOST):
+            counter("masked", "Values masked.", topic=str(number))
+            counter(f"seen{number}", "Values masked.")
+
+    sys.setswitchinterval(1e-6)
+    making = Thread(target=make)
+    try:
+        making.start()
+        while making.is_alive():
+            counters.counted()
+    finally:
+        making.join()
+        sys.setswitchinterval(before)
+    assert len(counters.counted()) == 2 * MOST
 
 
 @pytest.mark.parametrize("name", ["", "Masked", "masked records", "a..b", "1st", "masked\n"])
