@@ -13,6 +13,7 @@ Rules:
 
 from __future__ import annotations
 
+import signal
 import socket
 from dataclasses import replace
 from functools import partial
@@ -41,6 +42,7 @@ STEADY = 10.0  # a worker that served for so many seconds is replaced at once
 FIRST_PAUSE = 0.5
 LAST_PAUSE = 30.0
 MOST_DEATHS = 5  # in a row, before the worker was ever ready
+NOT_BEGUN = -signal.SIGTERM  # the exit code of a worker that was told to end before it served
 GRACE = 5.0  # seconds after the drain's end, until a worker that was told to end is killed
 
 
@@ -150,7 +152,7 @@ class Workers:
                     if (scarce := scarcity(error)) is None:
                         raise
             if self._stopping.is_set():
-                self.ending.cut += code != DONE
+                self.ending.cut += code not in (DONE, NOT_BEGUN)
                 return
             lived = trio.current_time() - began
             was_ready = worker in self._ready

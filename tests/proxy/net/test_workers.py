@@ -146,6 +146,17 @@ async def test_a_worker_that_hangs_is_not_ready_and_does_not_keep_the_proxy_from
     assert workers.ending == DrainResult("workers", 2, 1)
 
 
+async def test_workers_that_are_told_to_end_before_they_serve_are_not_cut(broker: Broker) -> None:
+    workers = two(broker)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(workers.run, lambda report: None)
+        with trio.fail_after(LONG):
+            while len(workers._children) < 2:
+                await trio.sleep(0)
+        workers.stop()
+    assert workers.ending == DrainResult("workers", 2, 0)
+
+
 async def test_a_worker_that_cannot_be_started_for_a_while_is_one_that_died(
     broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
