@@ -4,6 +4,8 @@ Rules:
 * Plugins are made here and nowhere else.
 * Repeated work of a plugin runs in a thread of its own, one piece of work at a time. A piece that fails is logged and
   counted, and is run again.
+* A plugin stops in a thread of its own too. When very many stop at once, their last writes to topics still find one of
+  the shared threads.
 * When the proxy ends, a plugin has limited time to finish its start or its work and to stop: what it began is not left
   half done, and one that hangs is left. If the proxy is to end at once, that time is short.
 * A plugin's log lines are rate-limited as all lines that clients can cause. In the thread of the links, a line that
@@ -95,7 +97,7 @@ class HostedPlugin:
             if self._is_started:
                 self._end()
                 with self._host.tasks.contained("stopping a plugin", plugin=self.name):
-                    await self._finish("stopped", self.plugin.stop)
+                    await self._finish("stopped", self.plugin.stop, trio.CapacityLimiter(1))
                     with trio.CancelScope(shield=True):
                         for writer in self._topics:
                             await writer.close()

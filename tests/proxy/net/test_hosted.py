@@ -82,6 +82,20 @@ async def test_it_begins_and_ends_and_works_in_threads() -> None:
     assert one.plugin.called == [("start", False), ("stop", False)]  # type: ignore[attr-defined]
 
 
+class Borrowing(Noting):
+    """Notes how many of the shared threads are in use when it stops."""
+
+    def stop(self) -> None:
+        self.borrowed = trio.from_thread.run_sync(trio.to_thread.current_default_thread_limiter).borrowed_tokens
+
+
+async def test_it_stops_in_none_of_the_threads_that_its_last_writes_need() -> None:
+    one = HostedPlugin(PluginUse("borrowing", Borrowing, Borrowing.Options()), "main", host())
+    await while_it_runs(one, lambda plugin: None)
+    assert isinstance(one.plugin, Borrowing)
+    assert one.plugin.borrowed == 0
+
+
 async def test_work_that_fails_is_counted_and_done_again() -> None:
     there = host()
     with capture_logs() as lines:
