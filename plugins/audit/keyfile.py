@@ -1,13 +1,15 @@
 """Key files: the journal's secrets, made where there are none. Only the owner may read them.
 
 Rules:
-* Several processes may make one at once. One of them wins, and all use that key.
+* Several processes may make one at once. One of them wins, and all use that key. Their numbers do not tell them apart:
+  in containers that share a folder, all may be process 1.
 * Only a regular file is read: reading a pipe may wait for ever, and a device may have no end.
 """
 
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 from proxy.plugin.files import open_regular
@@ -27,17 +29,15 @@ def content_of(file: Path) -> bytes:
 
 def made_once(file: Path, content: bytes) -> bytes:
     """Make the file with this content. Returns its content, which may be of a faster process. Raises OSError."""
-    made = file.with_name(f".{file.name}.{os.getpid()}")
-    made.unlink(missing_ok=True)  # left by a killed process, or a link that an attacker put there
-    fd = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(fd, "wb") as opened:
-        opened.write(content)
-        opened.flush()
-        os.fsync(fd)
+    fd, made = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:
+        with os.fdopen(fd, "wb") as opened:
+            opened.write(content)
+            opened.flush()
+            os.fsync(fd)
         os.link(made, file)  # unlike a rename, it fails if another process was first
     except FileExistsError:
         return content_of(file)
     finally:
-        made.unlink()
+        os.unlink(made)
     return content

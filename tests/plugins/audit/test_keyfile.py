@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
@@ -20,6 +22,20 @@ def test_the_first_one_wins_and_nothing_else_is_left(tmp_path: Path) -> None:
     assert made_once(file, b"of another process, a moment later") == b"mine"
     assert [path.name for path in tmp_path.iterdir()] == ["key"]
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_all_that_make_one_at_once_have_the_key_of_the_file(tmp_path: Path) -> None:
+    """Threads have the same process number, as processes of several containers may have."""
+    with ThreadPoolExecutor(4) as threads:
+        for number in range(50):
+            file, together = tmp_path / str(number), Barrier(4)
+
+            def make(content: bytes, file: Path = file, together: Barrier = together) -> bytes:
+                together.wait()
+                return made_once(file, content)
+
+            assert set(threads.map(make, (b"1", b"2", b"3", b"4"))) == {file.read_bytes()}
+    assert len(list(tmp_path.iterdir())) == 50
 
 
 @pytest.mark.parametrize("read", [content_of, signing_key, public_key, pseudonyms])
