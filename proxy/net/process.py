@@ -72,7 +72,7 @@ class Serving(Protocol):
         """The open connections of each worker (`connected.py`), at most `limit` of each."""
 
     def cut(self) -> None:
-        """Count what is still there as cut, and wait for nothing. `run` is cancelled next."""
+        """Cut what is still there, count it, and wait for nothing. `run` is cancelled already, and ends next."""
 
 
 class StartError(Exception):
@@ -125,8 +125,8 @@ async def _obey_signals(serving: Serving, everything: trio.CancelScope, task_sta
         async for number in signals:
             if trio.current_time() - stopped > ECHO:
                 log.warning("ending at once", signal=signal.Signals(number).name)
+                everything.cancel()  # before the cut, after which a drain would end in order
                 serving.cut()
-                everything.cancel()
 
 
 def leaves(group: BaseExceptionGroup[Exception]) -> Iterator[Exception]:

@@ -1,18 +1,25 @@
 from __future__ import annotations
 
+import os
+import signal
 import socket
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import trio
 from structlog.testing import capture_logs
 
 from chaos.ports import is_free
-from proxy.config import Config
+from proxy.config import Config, PluginUse
+from proxy.core.context import Connection
+from proxy.core.decorators import on_event
+from proxy.core.events import Closed
+from proxy.core.plugin import Plugin
 from proxy.core.topology import Endpoint
+from proxy.net import process
 from proxy.net.channel import Learned
 from proxy.net.gateway import Gateway
 from proxy.net.process import DrainResult
@@ -210,6 +217,48 @@ async def test_what_is_not_answered_in_time_is_cut(broker: Broker) -> None:
             assert await client.is_closed()
     assert ends(logs) == ["not answered within 0.1 s (limits.drain)"]
     assert gateway.counters.cut_by_drain == 1
+    assert gateway.ending == DrainResult("connections", 1, 1)
+
+
+class Hearing(Plugin):
+    """Notes which connections it hears of, and when it stops."""
+
+    heard: ClassVar[list[str]] = []
+
+    @on_event(Closed)
+    def closed(self, connection: Connection, event: Closed) -> None:
+        self.heard.append(f"closed: {event.reason}")
+
+    def stop(self) -> None:
+        self.heard.append("stopped")
+
+
+async def test_plugins_hear_of_connections_that_are_cut_at_once(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "ECHO", 0.0)
+    broker.mute = {"Heartbeat"}
+    config = configuration(broker.endpoint)
+    hearing = PluginUse("hearing", Hearing, Hearing.Options())
+    gateway = Gateway(config.model_copy(update={"plugins": (hearing,)}))
+    started, codes = trio.Event(), []
+
+    async def run() -> None:
+        codes.append(await process.serve(gateway, lambda report: started.set()))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(run)
+        await started.wait()
+        async with connected(LOOPBACK, port_of(config, 1)) as client:
+            await client.send(request_frame(HEARTBEAT_REQUEST, 4, 1, None))
+            await broker.heard.wait()
+            os.kill(os.getpid(), signal.SIGTERM)
+            while not gateway.ending.there:
+                await trio.lowlevel.checkpoint()
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert await client.is_closed()
+    assert Hearing.heard == ["closed: the proxy ends at once", "stopped"]
+    assert codes == [process.CUT]
     assert gateway.ending == DrainResult("connections", 1, 1)
 
 
