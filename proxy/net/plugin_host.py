@@ -20,7 +20,7 @@ from proxy.net.thread_work import ThreadWork
 from proxy.net.upstream import Upstream
 from proxy.telemetry.plugin_counters import PluginCounters
 
-AT_ONCE = 1.0  # seconds in which plugins must finish when the proxy is to end at once
+AT_ONCE = 3.0  # seconds in which plugins must finish when the proxy is to end at once
 
 
 class PluginHost:
