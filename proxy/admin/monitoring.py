@@ -4,6 +4,8 @@ Rules:
 * Both are about all workers of this proxy, whichever process answers.
 * The proxy is healthy (200) if every worker listens and knows the brokers behind its listeners. Otherwise the status is
   503, with the same body.
+* All who ask at one moment share the reports of the workers. A worker that hangs has a second to answer: if each asked
+  by itself, a few dozen would keep everybody from an answer for as many seconds.
 * Metrics need no token, and their text takes milliseconds to write. So it is written at most twice a second, in a
   thread, for all who wait for it: Kafka clients of the same process go on.
 """
@@ -37,7 +39,7 @@ class Monitoring:
     """The monitoring operations over `workers` workers."""
 
     def __init__(self, source: ReportSource, workers: int, counters: AdminCounters) -> None:
-        self._source = source
+        self._reports = SharedWork(source, 0.0)
         self._counters = counters
         self._workers = workers
         self._instruments = Instruments([PrometheusMetricReader()])
@@ -60,7 +62,7 @@ class Monitoring:
             self._instruments.close()
 
     async def _health(self, request: Request) -> Response:
-        reports = await self._source()
+        reports = await self._reports.result()
         ready = len(reports) == self._workers and all(report.ready for report in reports.values())
         body = {
             "status": "ready" if ready else "not ready",
@@ -75,5 +77,5 @@ class Monitoring:
         return Response(await self._scrape.result(), headers={"content-type": CONTENT_TYPE_LATEST})
 
     async def _scraped(self) -> bytes:
-        self._instruments.take(await self._source(), asdict(self._counters))
+        self._instruments.take(await self._reports.result(), asdict(self._counters))
         return await trio.to_thread.run_sync(generate_latest)

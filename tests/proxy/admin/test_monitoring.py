@@ -94,6 +94,25 @@ async def test_many_who_ask_for_metrics_at_one_moment_make_two_scrapes_at_most(
     assert all(answer.status_code == 200 and " 77.0\n" in answer.text for answer in answers)
 
 
+async def test_many_who_ask_at_one_moment_wait_for_a_worker_that_hangs_twice_at_most(
+    client: httpx.AsyncClient, source: Source
+) -> None:
+    source.may_answer = trio.Event()
+    answers: list[httpx.Response] = []
+
+    async def ask(path: str) -> None:
+        answers.append(await client.get(path))
+
+    async with trio.open_nursery() as nursery:
+        for path in (*["/health"] * 40, "/metrics"):
+            nursery.start_soon(ask, path)
+        await trio.testing.wait_all_tasks_blocked(0.05)
+        source.reports = {0: READY}
+        source.may_answer.set()
+    assert source.asked <= 2
+    assert sorted(answer.status_code for answer in answers) == [200] + [503] * 40
+
+
 async def test_what_the_rules_would_refuse_is_a_metric_by_api(client: httpx.AsyncClient, source: Source) -> None:
     counters = PluginCounters()
     for enforced, number in (("no", 7), ("yes", 2)):
