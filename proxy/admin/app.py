@@ -18,7 +18,7 @@ from proxy.admin.operations import routes
 from proxy.admin.problems import HANDLERS
 from proxy.config.model import Admin
 from proxy.core.state import PluginStates
-from proxy.telemetry.counters import AdminCounters
+from proxy.telemetry.counters import CountsByName
 from proxy.telemetry.report import Reports
 
 
@@ -37,13 +37,17 @@ class RunningProxy(Protocol):
 
 
 def application(
-    running: RunningProxy, workers: int, options: Admin, used_much: Callable[[], None], counters: AdminCounters
+    running: RunningProxy,
+    workers: int,
+    options: Admin,
+    used_much: Callable[[], None],
+    counted: Callable[[], CountsByName],
 ) -> Starlette:
     """The ASGI application over `workers` workers. It calls `used_much` after large requests and responses.
 
-    It publishes `counters`, and counts nothing itself.
+    It publishes what `counted` returns beside the counts of the workers, and counts nothing itself.
     """
-    monitoring = Monitoring(running.reports, workers, counters)
+    monitoring = Monitoring(running.reports, workers, counted)
     clients, faults = ClientOperations(running.connections), FaultOperations(running.states)
     operations = with_document([*monitoring.operations, *clients.operations, *faults.operations])
     guard = Guard(options.secret, options.bind.host)

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import asdict
 
 import trio
 from opentelemetry.exporter.prometheus import PrometheusMetricReader
@@ -26,21 +25,22 @@ from starlette.responses import JSONResponse, Response
 from proxy.admin.operations import HttpOperation
 from proxy.admin.shapes import HealthAnswer
 from proxy.admin.shared_work import SharedWork
-from proxy.telemetry.counters import AdminCounters
+from proxy.telemetry.counters import CountsByName
 from proxy.telemetry.instruments import Instruments
 from proxy.telemetry.report import Reports
 
 EVERY = 0.5  # seconds at least between two texts of metrics
 
 ReportSource = Callable[[], Awaitable[Reports]]  # the current report of every worker
+Counted = Callable[[], CountsByName]  # what this process counted beside its workers
 
 
 class Monitoring:
     """The monitoring operations over `workers` workers."""
 
-    def __init__(self, source: ReportSource, workers: int, counters: AdminCounters) -> None:
+    def __init__(self, source: ReportSource, workers: int, counted: Counted) -> None:
         self._reports = SharedWork(source, 0.0)
-        self._counters = counters
+        self._counted = counted
         self._workers = workers
         self._instruments = Instruments([PrometheusMetricReader()])
         self._scrape = SharedWork(self._scraped, EVERY)
@@ -77,5 +77,5 @@ class Monitoring:
         return Response(await self._scrape.result(), headers={"content-type": CONTENT_TYPE_LATEST})
 
     async def _scraped(self) -> bytes:
-        self._instruments.take(await self._reports.result(), asdict(self._counters))
+        self._instruments.take(await self._reports.result(), self._counted())
         return await trio.to_thread.run_sync(generate_latest)

@@ -11,11 +11,13 @@ Rules:
 from __future__ import annotations
 
 import socket
+from dataclasses import asdict
 from functools import partial
 
 import structlog
 import trio
 
+from proxy import logs
 from proxy.config import Config
 from proxy.core.topology import Endpoint
 from proxy.net.bind import BindError, listen
@@ -29,7 +31,7 @@ from proxy.net.reloading import Examine, obey
 from proxy.net.settling import Settling
 from proxy.net.tasks import Tasks
 from proxy.net.workers import Workers
-from proxy.telemetry.counters import AdminCounters, NetworkCounters
+from proxy.telemetry.counters import AdminCounters, CountsByName, NetworkCounters
 from proxy.telemetry.report import Report
 from proxy.text.scarce import scarcity
 
@@ -79,7 +81,8 @@ async def _run(config: Config, settings: Settings, admin: list[socket.socket], e
             settling, counters = Settling(), AdminCounters()
             nursery.start_soon(tasks.keep, "giving memory back", settling.run)
             nursery.start_soon(tasks.keep, "summing up complaints", tasks.complaints.watch)
-            make = partial(application, serving, config.workers, config.admin, settling.ask, counters)
+            counted = partial(_counted, counters, tasks, serving)
+            make = partial(application, serving, config.workers, config.admin, settling.ask, counted)
             closed = partial(_admin_connection_closed, counters, tasks.complaints)
             nursery.start_soon(tasks.keep, "answering on the admin side", partial(serve_admin, admin, make, closed))
         if isinstance(serving, Workers):
@@ -96,6 +99,15 @@ def _admin_connection_closed(counters: AdminCounters, complaints: Complaints, cl
     counters.closed_admin_connections += 1
     why = "too many are open, and this one was silent longest"
     complaints.tell(log.warning, "admin connection closed", None, client, why=why, client=client)
+
+
+def _counted(counters: AdminCounters, tasks: Tasks, serving: Serving) -> CountsByName:
+    """What this process counted that no worker reports."""
+    failed, left_out = tasks.counters.failed_tasks, tasks.complaints.left_out
+    counted = asdict(counters) | {"failed_tasks": failed, "log_lines_left_out": left_out}
+    if isinstance(serving, Workers):  # a single worker is this process, and reports its log
+        counted["log_lines_not_taken"] = logs.dropped()
+    return counted
 
 
 class Announcer:

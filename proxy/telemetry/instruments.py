@@ -4,8 +4,8 @@ Rules:
 * All instruments are observable: they read the latest reports when a reader collects, so that nothing is paid until
   then.
 * The proxy's own instruments are known beforehand. Those of plugins are made when a report first has them.
-* Every value carries its worker. A worker that was replaced begins at 0 again, as any restarted process does. Values of
-  the admin side have `admin` there.
+* Every value carries its worker. A worker that was replaced begins at 0 again, as any restarted process does. Values
+  that the process with the admin side counts beside the workers have `admin` there.
 * The service name is `doorkeeper`, unless OTEL_SERVICE_NAME or OTEL_RESOURCE_ATTRIBUTES sets another.
 """
 
@@ -44,7 +44,7 @@ class Instruments:
             create(name, [self._observer(name)], unit=unit, description=description)
 
     def take(self, reports: Reports, of_admin: CountsByName | None = None) -> None:
-        """Take the latest report of every worker, and the counts of the admin side."""
+        """Take the latest report of every worker, and what the process with the admin side counted beside them."""
         counts: dict[str, list[tuple[str, PluginCount]]] = {}
         for worker, report in reports.items():
             for count in report.plugins:

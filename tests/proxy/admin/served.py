@@ -13,7 +13,6 @@ from plugins.faults import Faults
 from proxy.admin.app import application
 from proxy.config.model import Admin
 from proxy.core.state import NoPluginError
-from proxy.telemetry.counters import AdminCounters
 from proxy.telemetry.report import Report, Reports
 from proxy.testing import FakeWorker, build
 
@@ -68,7 +67,7 @@ class Running:
 
 def made(options: Admin) -> Starlette:
     """The application of a proxy of one worker."""
-    return application(Running(), 1, options, nothing, AdminCounters())
+    return application(Running(), 1, options, nothing, dict)
 
 
 @asynccontextmanager
@@ -77,7 +76,7 @@ async def asked(
 ) -> AsyncIterator[httpx.AsyncClient]:
     """An HTTP client of the admin API."""
     admin = Admin.model_validate({"bind": "127.0.0.1:9190", **options})
-    app = application(Running(states, source), workers, admin, nothing, AdminCounters())
+    app = application(Running(states, source), workers, admin, nothing, dict)
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:9190") as client:

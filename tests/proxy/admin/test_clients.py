@@ -9,7 +9,6 @@ import httpx
 from proxy.admin.app import application
 from proxy.admin.clients import MOST
 from proxy.config.model import Admin
-from proxy.telemetry.counters import AdminCounters
 from tests.proxy.admin.served import Running, nothing
 
 
@@ -23,7 +22,7 @@ async def test_those_of_all_workers_are_shown_the_oldest_first_and_so_many_at_th
         {"total": 7, "connections": [connection(0, 3.0), connection(0, 1.0)]},
         {"total": 2_000, "connections": [connection(1, 2.0 + number) for number in range(MOST)]},
     ]
-    app = application(running, 2, Admin.model_validate({"bind": "127.0.0.1:9190"}), nothing, AdminCounters())
+    app = application(running, 2, Admin.model_validate({"bind": "127.0.0.1:9190"}), nothing, dict)
     transport = httpx.ASGITransport(app=app)
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
         answer = (await client.get("/connections")).json()

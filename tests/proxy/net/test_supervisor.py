@@ -10,6 +10,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 from confluent_kafka import Consumer, Producer
 
 from chaos.ports import is_free
+from proxy.admin.connection_limit import MOST
 from proxy.auth.users import save
 from proxy.auth.verifiers import verifiers
 from proxy.config import load
@@ -29,6 +31,9 @@ from tests.real.process import Program
 LOOPBACK = "127.0.0.1"
 ROOT = Path(__file__).parents[3]
 LONG = 60.0
+ANY_REQUEST = (
+    b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"  # a connection with a request stays open for 90 s, one without for 5
+)
 
 Run = Callable[..., "Proxy"]
 
@@ -236,6 +241,25 @@ def test_a_taken_admin_port_ends_it_with_one_line(run: Run) -> None:
         proxy = run(f"admin: {{bind: {LOOPBACK}:{taken.getsockname()[1]}}}")
         assert proxy.wait(LONG) == 1
     assert proxy.line("cannot start")["why"].endswith("has the port; stop it, or change admin.bind")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_the_supervisor_leaves_out_of_the_log_is_a_metric(run: Run, workers: int) -> None:
+    admin = free_port(LOOPBACK)
+    proxy = run(f"workers: {workers}\nadmin: {{bind: {LOOPBACK}:{admin}}}")
+    proxy.line("ready")
+    with ExitStack() as held:
+        for _ in range(MOST + 20):
+            held.enter_context(socket.create_connection((LOOPBACK, admin))).sendall(ANY_REQUEST)
+        with urllib.request.urlopen(f"http://{LOOPBACK}:{admin}/metrics") as answer:
+            metrics = [line for line in answer.read().decode().splitlines() if 'worker="admin"' in line]
+    values = {line.partition("{")[0]: float(line.split()[-1]) for line in metrics if "not_taken" not in line}
+    closed = values["doorkeeper_admin_connections_closed_total"]
+    assert closed >= 20
+    assert values["doorkeeper_log_lines_dropped_total"] == closed - len(proxy.lines("admin connection closed")) > 0
+    assert values["doorkeeper_faults_total"] == 0
+    assert any('reason="not_taken"' in line for line in metrics) == (workers > 1)  # a single worker reports its log
+    assert proxy.stop() == 0
 
 
 @pytest.mark.parametrize("workers", [1, 2])
