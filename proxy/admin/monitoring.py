@@ -12,11 +12,14 @@ Rules:
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import trio
 from opentelemetry.exporter.prometheus import PrometheusMetricReader
+from opentelemetry.sdk.metrics import ObservableCounter, ObservableGauge
+from opentelemetry.sdk.metrics.export import CardinalityLimits
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -30,6 +33,9 @@ from proxy.telemetry.instruments import Instruments
 from proxy.telemetry.report import Reports
 
 EVERY = 0.5  # seconds at least between two texts of metrics
+# Each worker bounds the number of its sets of attributes itself (`plugin_counters.py`). The SDK would bound that of all
+# workers together, to 2,000, and count the others as one, without their worker.
+LIMITS: CardinalityLimits = {ObservableCounter: sys.maxsize, ObservableGauge: sys.maxsize}
 
 ReportSource = Callable[[], Awaitable[Reports]]  # the current report of every worker
 Counted = Callable[[], CountsByName]  # what this process counted beside its workers
@@ -42,7 +48,7 @@ class Monitoring:
         self._reports = SharedWork(source, 0.0)
         self._counted = counted
         self._workers = workers
-        self._instruments = Instruments([PrometheusMetricReader()])
+        self._instruments = Instruments([PrometheusMetricReader(cardinality_limits=LIMITS)])
         self._scrape = SharedWork(self._scraped, EVERY)
 
     @property

@@ -7,7 +7,7 @@ import pytest
 import trio
 import trio.testing
 
-from proxy.telemetry.plugin_counters import PluginCounters
+from proxy.telemetry.plugin_counters import MOST, PluginCounters
 from proxy.telemetry.report import Report, Reports
 from tests.proxy.admin.served import asked
 
@@ -123,6 +123,18 @@ async def test_what_the_rules_would_refuse_is_a_metric_by_api(client: httpx.Asyn
     assert [line.split("}")[1] for line in refusals if 'api="Fetch",enforced="no"' in line] == [" 7.0"]
     assert [line.split("}")[1] for line in refusals if 'api="Fetch",enforced="yes"' in line] == [" 2.0"]
     assert len(refusals) == 2
+
+
+async def test_each_of_many_counts_of_many_workers_keeps_its_worker(client: httpx.AsyncClient, source: Source) -> None:
+    counters = PluginCounters()
+    for number in range(MOST):
+        counters.of("faults", "faults")("fired", "Fired.", fault=f"fault-{number}").add()
+    source.reports = {worker: Report(True, plugins=counters.counted()) for worker in range(3)}
+    lines = [
+        line for line in (await client.get("/metrics")).text.splitlines() if "doorkeeper_faults_fired_total{" in line
+    ]
+    assert [sum(f'worker="{worker}"' in line for line in lines) for worker in range(3)] == [MOST] * 3
+    assert not any("overflow" in line for line in lines)
 
 
 async def test_there_is_nothing_else(client: httpx.AsyncClient) -> None:
