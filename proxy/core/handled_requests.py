@@ -129,7 +129,6 @@ class HandledRequests(Handling):
         """A plugin answers."""
         by, why = By.PLUGIN, wanted.ctx.who("Reply")
         pieces: Sequence[Buffer] = ()
-        self._counters.answered += 1
         if wanted.acks != 0:
             pieces = yield from self._frame(reply, wanted)
             if manners:

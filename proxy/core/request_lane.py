@@ -143,6 +143,7 @@ class RequestLane(Lane):
     def _answer(self, answer: Answer, acks: int) -> None:
         """An answer of ours to this request, unless it has none."""
         assert answer.ctx is not None
+        self._counters.answered += 1
         self._outcomes.answered(answer.ctx)
         if acks == 0:
             self._outcomes.end(answer.ctx, answer.by, answer.why)

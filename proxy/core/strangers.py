@@ -91,6 +91,7 @@ class Strangers:
     def answer(self, ctx: Context, message: Response, version: int, by: By, why: str) -> None:
         """Send this answer of ours. Raises ProtocolError."""
         data = response_frame(message, version, ctx.correlation_id)
+        self._counters.answered += 1
         self._outcomes.answered(ctx)
         self.requests.answer(Answer((data,), ctx, by, why))
 

@@ -181,6 +181,7 @@ def test_a_handler_that_raises_refuses_its_request() -> None:
     playbook = Playbook(Failing())
     assert playbook >> FromClient(heartbeat(1)) << ToClient(heartbeat_answer(1, error=-1)) << Emit(failed)
     assert playbook.counters.failed_handlers == 1
+    assert playbook.counters.answered == 1
 
 
 def test_a_handler_that_raises_on_acks_0_ends_it() -> None:
@@ -579,7 +580,9 @@ def test_a_produce_request_without_acks_ends_it() -> None:
 def test_a_version_of_the_future_is_answered_where_a_plugin_knows_how() -> None:
     future = b"\0\0\0\x0c\0\x12\0\x63\0\0\0\7\0\0\0\0"
     answer = b"\0\0\0\x0a\0\0\0\7\0\x23\0\0\0\0"
-    assert Playbook(Newer()) >> FromClient(future + heartbeat(8)) << ToBroker(heartbeat(8)) << ToClient(answer)
+    playbook = Playbook(Newer())
+    assert playbook >> FromClient(future + heartbeat(8)) << ToBroker(heartbeat(8)) << ToClient(answer)
+    assert playbook.counters.answered == 1
 
 
 def test_a_version_that_cannot_be_answered_ends_it() -> None:
