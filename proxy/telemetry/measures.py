@@ -46,7 +46,7 @@ INSTRUMENTS = (
     Instrument(OPEN, "{connection}", "Client connections that are open now.", grows=False),
     Instrument(ACCEPTED, "{connection}", "Client connections accepted."),
     Instrument(BYTES, "By", "Bytes read, by the side that sent them."),
-    Instrument(REQUESTS, "{request}", "Requests read from clients, by API."),
+    Instrument(REQUESTS, "{request}", "Requests read from clients, by API, in versions that the proxy knows."),
     Instrument(ANSWERS, "{request}", "Requests that the proxy answered itself, as it does ApiVersions."),
     Instrument(HELD, "By", "Bytes held for all connections, which `limits.memory` bounds.", grows=False),
     Instrument(PAUSES, "1", "How often a connection was not read for a while since too much was held."),
