@@ -385,7 +385,7 @@ async def test_nothing_is_changed_once_the_proxy_is_about_to_end(broker: Broker)
 async def test_a_plugin_that_hangs_at_its_start_in_a_change_does_not_keep_the_proxy_from_ending(
     broker: Broker, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proxy.net.hosted.LAST_WAIT", 0.0)
+    monkeypatch.setattr("proxy.net.hosted.LAST_WAIT", 1.0)
     config = having(configuration(broker.endpoint), use(1))
     changed = having(config, use(2), PluginUse("hanging", Hanging, Hanging.Options()))
     refused: list[StartError] = []
