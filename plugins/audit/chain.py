@@ -154,11 +154,11 @@ class Chain:
         if current.file.size >= self._rotation.size or self._is_over or another_hour or is_too_short:
             self._current = self._opened()
             self._unsealed.append(current)
-        self._seal(SegmentEnd.ROTATED)
+        self._seal_ended()
 
     def end(self) -> None:
         """Write the last event, and seal the chain's last segment. Called once. Raises OSError."""
-        self._seal(SegmentEnd.ROTATED)
+        self._seal_ended()
         self.add(QueuedEvent("journal_closed", self._wall(), None, {}))
         current, lines = self._current, self._waiting
         file = current.file
@@ -199,11 +199,11 @@ class Chain:
         self._copy([line])
         return _Current(file, self._lines.sequence, now, window)
 
-    def _seal(self, end: SegmentEnd) -> None:
+    def _seal_ended(self) -> None:
         while self._unsealed:
             ended = self._unsealed[0]
             file = ended.file
-            said = self._said(ended, end, file.sha256, bytes(file.checks))
+            said = self._said(ended, SegmentEnd.ROTATED, file.sha256, bytes(file.checks))
             self._newest = seal(self._journal, said, self._key)
             self._unsealed.popleft()
             file.close()

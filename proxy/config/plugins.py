@@ -64,12 +64,16 @@ class PluginUse:
             yield self._failed(error)
 
     def _failed(self, error: Exception) -> Finding:
-        return Finding((), f'plugin "{self.name}" failed with {type(error).__name__}: {error}; {_BUGGY}')
+        return Finding((), f"{_failure(self.name, error)}; {_BUGGY}")
 
     @staticmethod
     def declaration(name: str) -> type[BaseModel]:
         """The options that may stand under a plugin's name in the file."""
         return plugin_class(name).Options
+
+
+def _failure(name: str, error: Exception) -> str:
+    return f'plugin "{name}" failed with {type(error).__name__}: {error}'
 
 
 def unique_names(uses: Iterable[PluginUse]) -> list[str]:
@@ -133,7 +137,7 @@ def _entry(value: object, info: ValidationInfo) -> PluginUse:
     except ValueError:  # its problems
         raise
     except Exception as error:  # a validator of somebody else's may raise anything
-        raise wrong(f'plugin "{name}" failed with {type(error).__name__}: {error}', _BUGGY) from None
+        raise wrong(_failure(name, error), _BUGGY) from None
     return PluginUse(name, plugin, getattr(under_name, name))
 
 

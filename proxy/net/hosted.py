@@ -6,7 +6,7 @@ Rules:
   counted, and is run again.
 * A plugin stops in a thread of its own too. When very many stop at once, their last writes to topics still find one of
   the shared threads.
-* When the proxy ends, a plugin has limited time to finish its start or its work and to stop: what it began is not left
+* When it is to end, a plugin has limited time to finish its start or its work and to stop: what it began is not left
   half done, and one that hangs is left. If the proxy is to end at once, that time is short.
 * A plugin's log lines are rate-limited as all lines that clients can cause. In the thread of the links, a line that
   cannot be written raises where it is logged. From another thread, it is a failed task.
@@ -42,7 +42,7 @@ from proxy.text.watched import WatchedFile, no_warnings
 log = structlog.get_logger()
 
 SLOW = 10.0  # seconds after which a plugin that starts is said to hang
-LAST_WAIT = 30.0  # seconds in which a plugin must finish when the proxy ends
+LAST_WAIT = 30.0  # seconds in which a plugin must finish when it is to end
 T = TypeVar("T")
 
 
@@ -110,7 +110,7 @@ class HostedPlugin:
 
     async def _finish(self, what: str, work: Callable[[], object], limiter: trio.CapacityLimiter | None = None) -> None:
         if not await self._threads.finish(work, limiter):
-            why = "the proxy ends, and it did not come to its end in time"
+            why = "it did not come to its end in time, and is no longer waited for"
             log.warning(f"plugin left while it {what}", plugin=self.name, cluster=self._cluster, why=why)
 
     async def _start(self) -> None:
