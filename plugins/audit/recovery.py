@@ -14,7 +14,6 @@ Rules:
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import time
@@ -31,6 +30,7 @@ from plugins.audit.frames import frames
 from plugins.audit.plain_files import create, is_plain, pass_over
 from plugins.audit.seals import SEAL, BadSealError, Seal, SegmentEnd, prepared, put_in_place, read_seal, seal
 from plugins.audit.segments import CHECK, SegmentName, beside, checks, segments
+from proxy.plugin.files import lock_if_free
 
 MOST_EVENTS = 1 << 62  # of a chain
 MOST_CHAINS = 100  # the newest chains, which a new chain names; older ones were named by these
@@ -57,7 +57,7 @@ def _recovered(journal: Path, chain: list[SegmentName], key: Ed25519PrivateKey) 
     # A file that is gone was taken away by a writer that could not write it, or by a user: the rest is left alone.
     with suppress(FileNotFoundError), open(journal / last.path, "r+b") as newest:
         # A reader shares this lock. A writer does not, nor does another process that recovers: nobody waits for these.
-        if not _lock(newest.fileno(), fcntl.LOCK_SH) or not _gets_lock(newest.fileno()):
+        if not lock_if_free(newest.fileno(), shared=True) or not _gets_lock(newest.fileno()):
             return sealed
         for name in before:
             with open(journal / name.path, "r+b") as opened:
@@ -84,21 +84,13 @@ def newest_seals(journal: Path) -> dict[str, str]:
 def is_locked(path: Path) -> bool:
     """Whether a process is writing this segment."""
     with open(path, "rb") as opened:
-        return not _lock(opened.fileno(), fcntl.LOCK_SH)
-
-
-def _lock(fd: int, how: int) -> bool:
-    try:
-        fcntl.flock(fd, how | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+        return not lock_if_free(opened.fileno(), shared=True)
 
 
 def _gets_lock(fd: int) -> bool:
     """Lock a file that no writer has. Who reads the journal has it for a moment, or another process that recovers."""
     until = time.monotonic() + PATIENCE
-    while not _lock(fd, fcntl.LOCK_EX):
+    while not lock_if_free(fd):
         if time.monotonic() > until:
             return False
         time.sleep(BREATHER)

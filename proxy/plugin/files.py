@@ -10,6 +10,9 @@ from proxy.text.file import (
     Form as Form,
     Section as Section,
 )
+from proxy.text.locked import (
+    lock_if_free as lock_if_free,
+)
 from proxy.text.plain import (
     examine as examine,
 )

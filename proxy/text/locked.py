@@ -34,7 +34,7 @@ def locked(path: Path) -> Iterator[None]:
     while True:
         descriptor = os.open(path, os.O_RDONLY)
         try:
-            if _lock(descriptor) and os.path.samestat(os.fstat(descriptor), os.stat(path)):
+            if lock_if_free(descriptor) and os.path.samestat(os.fstat(descriptor), os.stat(path)):
                 yield
                 return
         finally:
@@ -44,9 +44,10 @@ def locked(path: Path) -> Iterator[None]:
         time.sleep(BREATHER)
 
 
-def _lock(descriptor: int) -> bool:
+def lock_if_free(descriptor: int, *, shared: bool = False) -> bool:
+    """Take the lock, unless another program has it. Raises OSError where there are no locks."""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

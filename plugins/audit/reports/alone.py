@@ -7,13 +7,13 @@ Rules:
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from plugins.audit.reports.pipeline.place import PlaceError
+from proxy.plugin.files import lock_if_free
 
 
 @contextmanager
@@ -25,11 +25,10 @@ def alone(folders: Iterable[Path]) -> Iterator[None]:
                 folder.mkdir(parents=True, exist_ok=True)
                 descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
                 held.callback(os.close, descriptor)
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise PlaceError(
-                    f"{folder}: another run of the reports writes here; wait for its end, or give another folder"
-                ) from None
+                is_free = lock_if_free(descriptor)
             except OSError as error:
                 raise PlaceError(f"{folder}: cannot be written ({error.strerror}); give another folder") from None
+            if not is_free:
+                way_out = "wait for its end, or give another folder"
+                raise PlaceError(f"{folder}: another run of the reports writes here; {way_out}")
         yield
