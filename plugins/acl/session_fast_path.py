@@ -8,6 +8,7 @@ Rules:
   must be in its turn, and the session must have the same partitions as then.
 * It passes only by the same edition of its client's authorizer. A request of which something was refused (in shadow
   too), or that opens a session, is no sample.
+* A short frame that is like the last one that was read need not even be looked for among the others (`Certain`).
 * All frames that are alike share the context of the first. A connection may have several sessions: the beginning that
   the link knows is of one of them, and lets requests of no other pass, whose answers would be taken for answers to it.
 """
@@ -15,6 +16,7 @@ Rules:
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from struct import Struct
 from typing import NamedTuple
 
@@ -24,7 +26,7 @@ from plugins.acl.fetch import FetchHandlers
 from plugins.acl.sessions import AuthorizedSession
 from plugins.acl.topics_fast_path import OFFSETS
 from proxy.plugin import Connection, Context, FetchRequest
-from proxy.plugin.frames import BAD_BYTES, REQUEST_HEAD, Beginning, FastPath, Spans, fixed_bytes, spans_finder
+from proxy.plugin.frames import BAD_BYTES, REQUEST_HEAD, Beginning, Certain, FastPath, Spans, fixed_bytes, spans_finder
 
 HEAD = REQUEST_HEAD.size
 MOST = 64  # lengths of requests that are remembered on one connection, and requests of each length
@@ -72,7 +74,7 @@ class FetchSamples:
         return ROOM - max(self._room, 0)
 
     def let_go(self) -> None:
-        """Forget them: requests are read once more."""
+        """Forget them: requests are read once more, except for one that is like the last that was read."""
         self._layouts.clear()
         self._room, self._turned_away = ROOM, 0
 
@@ -81,7 +83,7 @@ class FetchSamples:
         layout = self._layouts.get((api, len(rest)))
         return None if layout is None else layout.said.get(layout.unpack(rest, 0))
 
-    def is_next(self, passed: FetchSample, rest: memoryview, authorizer: ClientAuthorizer) -> bool:
+    def is_next(self, passed: FetchSample, authorizer: ClientAuthorizer, rest: memoryview) -> bool:
         """Is a request that is like this sample the next of its session, and are the same rules in force?"""
         if not authorizer.decides_by(passed.edition):
             self.let_go()  # their notes keep rules in memory that were replaced
@@ -128,7 +130,7 @@ class KnownSession(NamedTuple):
         """May a request of this session pass that goes on like this behind its head? See `Beginning.rest`."""
         samples, authorizer, api, session = self
         passed = samples.find(api, rest)
-        return passed is not None and passed.session is session and samples.is_next(passed, rest, authorizer)
+        return passed is not None and passed.session is session and samples.is_next(passed, authorizer, rest)
 
 
 class SessionFastPath:
@@ -152,7 +154,7 @@ class SessionFastPath:
         if samples is None or len(frame) < length or (passed := samples.find(api, rest := frame[HEAD:])) is None:
             return self._others.passes(connection, api, frame, length)
         authorizer: ClientAuthorizer = connection.notes[self._authorizer.name]
-        return passed.ctx if samples.is_next(passed, rest, authorizer) else None
+        return passed.ctx if samples.is_next(passed, authorizer, rest) else None
 
     def learn(self, ctx: Context, frame: memoryview, body: int) -> Beginning | None:
         """Keep a request that was read and passed, if others like it may pass."""
@@ -163,17 +165,25 @@ class SessionFastPath:
             return None
         samples: FetchSamples = ctx.connection.samples.setdefault(self, FetchSamples())
         authorizer: ClientAuthorizer = ctx.connection.notes[self._authorizer.name]
-        sample = self._fetch.as_sample(ctx)
+        passed = FetchSample(self._fetch.as_sample(ctx), authorizer.edition, *continued)
+        certain = None
         with suppress(*BAD_BYTES):  # the broker will refuse it
-            self._keep(samples, FetchSample(sample, authorizer.edition, *continued), frame, body)
-        known = KnownSession(samples, authorizer, ctx.api.key << 16 | ctx.version, continued[0])
-        return Beginning(HEAD, known.goes_on, sample, whole=True)
+            certain = self._keep(samples, authorizer, passed, frame, body)
+        known = KnownSession(samples, authorizer, ctx.api.key << 16 | ctx.version, passed.session)
+        return Beginning(HEAD, known.goes_on, passed.ctx, certain, whole=True)
 
-    def _keep(self, samples: FetchSamples, passed: FetchSample, frame: memoryview, body: int) -> None:
-        """Keep a sample of a request, if that is worth while."""
+    def _keep(
+        self, samples: FetchSamples, authorizer: ClientAuthorizer, passed: FetchSample, frame: memoryview, body: int
+    ) -> Certain | None:
+        """Keep a sample of a request, if that is worth while. Returns which are like it."""
         api, version = passed.ctx.api, passed.ctx.version
         key = api.key << 16 | version
-        if len(frame) <= LONGEST and samples.is_worth_keeping(key, len(frame) - HEAD, passed.edition):
-            epoch = spans_finder(FetchRequest, version, "session_epoch")(frame, body)[:-1]
-            offsets = spans_finder(FetchRequest, version, *OFFSETS)(frame, body)[:-1]
-            samples.keep_layout(key, frame, epoch + offsets, passed._replace(epoch_at=epoch[0][0] - HEAD))
+        if len(frame) > LONGEST or not samples.is_worth_keeping(key, len(frame) - HEAD, passed.edition):
+            return None
+        epoch = spans_finder(FetchRequest, version, "session_epoch")(frame, body)[:-1]
+        offsets = spans_finder(FetchRequest, version, *OFFSETS)(frame, body)[:-1]
+        varying = epoch + offsets
+        passed = passed._replace(epoch_at=epoch[0][0] - HEAD)
+        samples.keep_layout(key, frame, varying, passed)
+        is_next = partial(samples.is_next, passed, authorizer)
+        return Certain(len(frame), varying=varying, exact=True, rest=is_next)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from copy import copy
 from dataclasses import dataclass, field
 from itertools import chain, count
 from sys import getsizeof
@@ -159,8 +158,8 @@ class Context:
 
     def noting(self, notes: dict[Any, Any]) -> Context:
         """The same request with these notes."""
-        other = copy(self)
-        other.notes = notes
+        other = object.__new__(Context)  # `copy` takes 4 us more
+        other.__dict__ = {**self.__dict__, "notes": notes}
         return other
 
     def as_sample(self) -> Context:
@@ -171,7 +170,7 @@ class Context:
 
     def of_like(self, correlation_id: int, size: int = 0) -> Context:
         """The context of a request of so many bytes that is like this sample, with its own copy of the notes."""
-        other = Context(self.connection, self.api, self.version, correlation_id, dict(self.notes), size)
+        other = Context(self.connection, self.api, self.version, correlation_id, self.notes.copy(), size)
         if self.still is not None:
             other.still = self.still
         if self.unneeded is not None:

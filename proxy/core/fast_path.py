@@ -12,7 +12,7 @@ Rules:
 * Of a request that was read, the fast path may say how others begin that pass too (`Beginning`): those of the same API
   and version with the same first bytes, except for the correlation id. It is not even asked about these: they pass in
   0.3 us. If some bytes differ each time, the fast path looks only at the rest of the frame (`Beginning.rest`).
-  If more bytes are the same, it need not even do that (`Certain`).
+  If more bytes are the same, it need not even do that, or only look at what says its turn (`Certain`).
   Observers are shown the topics of such requests; if they want more, requests are not recognized so.
 * What a fast path keeps of a connection is in `connection.samples`. It is forgotten when other filters come into force,
   and with the beginnings.
@@ -32,16 +32,22 @@ from typing import Any, NamedTuple, Protocol
 from proxy.core.context import Connection, Context
 
 
+def _always() -> bool:
+    return True
+
+
 class Certain(NamedTuple):
     """Requests that pass while `holds`, because they have the same bytes up to `end`, except in `varying`.
 
-    `exact`: they end there. They name the same topics as the request that was learned.
+    `exact`: they end there. They name the same topics as the request that was learned. `rest`: is asked about a whole
+    one in place of `holds`, as the beginning's `rest` is.
     """
 
     end: int
-    holds: Callable[[], bool]
+    holds: Callable[[], bool] = _always
     varying: Sequence[tuple[int, int]] = ()
     exact: bool = False
+    rest: Callable[[memoryview], bool] | None = None
 
 
 class Beginning(NamedTuple):
@@ -50,8 +56,8 @@ class Beginning(NamedTuple):
     It holds until the client authenticates again or changes its client id, a plugin is given another state, or a file
     that a plugin watches changes. `rest` is asked about the frame from `end` on (None: anything may follow). The frame
     may not be whole yet; `whole`: it is only asked about one that is. `sample`: the one that they are like; None: one
-    of the request that was learned. `certain`: which of them pass without asking `rest`; None: this cannot be said of
-    any.
+    of the request that was learned. `certain`: which of them pass without asking this `rest`; None: this cannot be said
+    of any.
     """
 
     end: int

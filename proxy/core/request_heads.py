@@ -140,11 +140,11 @@ class RequestHeads:
         if key not in self.passing and len(self.passing) == MOST:
             self.passing.clear()
         certain, shown = begins.certain, chain.shown
-        known = [self._known(chain, frame, body, begins, Certain(begins.end, _always), None)]
+        known = [self._known(chain, frame, body, begins, Certain(begins.end), None)]
         if certain is not None and certain.end <= CERTAIN:
             topics = None if shown is None or shown.topics is None else shown.topics.find(frame, body)
             if shown is None or topics is not None:
-                known.insert(0, self._known(chain, frame, body, begins._replace(rest=None), certain, topics))
+                known.insert(0, self._known(chain, frame, body, begins._replace(rest=certain.rest), certain, topics))
         self.passing[key] = tuple(known)
 
     def _known(
@@ -162,8 +162,4 @@ class RequestHeads:
         least, most = end - SIZE.size, end - SIZE.size if same.exact else ANY
         of_answer = chain.after_fast_path or chain
         facts = begins.whole, begins.rest, same.holds, of_answer, begins.sample, body, topics
-        return KnownBeginning(unpack, unpack(frame, HEAD), least, most, end, *facts)
-
-
-def _always() -> bool:
-    return True
+        return KnownBeginning(unpack, unpack(frame, HEAD), least, most, begins.end, *facts)

@@ -57,6 +57,8 @@ class Responses(ResponseLane):
         if type(chain) is FilterChain:
             if chain.unread is not None:
                 chain = chain.of_response(slot[2], data, pos, stop)
+                if not chain.sees_response:
+                    return None
             if chain.only_tail and stop <= len(data) and chain.ends_bare(data, pos, stop):
                 return None  # `_look` would find the same, 0.3 us later
         if type(chain) is not CountedChain:

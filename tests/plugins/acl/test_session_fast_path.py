@@ -14,6 +14,7 @@ from plugins.acl.session_fast_path import MOST, ROOM, FetchSamples, SessionFastP
 from plugins.acl.topics_fast_path import TopicsFastPath
 from proxy.core.commands import Close, Emit, ToBroker, ToClient
 from proxy.core.events import Undecodable
+from proxy.core.request_heads import CERTAIN
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.frame import SIZE
 from proxy.protocol.header import request_frame, response_frame
@@ -23,7 +24,7 @@ from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.schema import Request, Response
 from proxy.testing import from_broker, from_client
 from tests.plugins.acl.talk import Rules, Talk, metadata_of, topic_id
-from tests.plugins.acl.test_fetch import READS, Consumer, fetch, records, told
+from tests.plugins.acl.test_fetch import READS, WITH_SESSIONS, Consumer, fetch, records, told
 from tests.plugins.acl.test_produce import WRITES, WRITES_IN_TRANSACTIONS, Producer, batch, produce, written
 
 Making = Callable[..., Rules]
@@ -301,6 +302,41 @@ def test_one_whose_turn_it_is_not_is_not_taken_for_the_next(rules: Making) -> No
     assert talk.ask(fetch(12, "mine", session=(7, 4)), 12) is None
 
 
+@pytest.mark.parametrize("version", WITH_SESSIONS)
+def test_the_same_request_again_is_not_even_looked_for(
+    rules: Making, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_for: list[int] = []
+    find = FetchSamples.find
+
+    def finding(samples: FetchSamples, api: int, rest: memoryview) -> Any:
+        looked_for.append(api)
+        return find(samples, api, rest)
+
+    own = rules(READS.format("mine, ours"))
+    counted, talk = Counted(own.acl), Consumer(own)
+    talk.opened(version, "mine", "ours")
+
+    def ask(epoch: int, *names: str) -> int:
+        looked_for.clear()
+        answer = talk.ask(fetch(version, *names, session=(7, epoch), offset=5 + epoch), version)
+        if answer is None:
+            talk.answer(records(version))
+        return len(looked_for)
+
+    for epoch in (1, 2):
+        ask(epoch, "mine")
+    before = counted.count
+    monkeypatch.setattr(FetchSamples, "find", finding)
+    assert [ask(epoch, "mine") for epoch in (3, 4)] == [0, 0]
+    assert counted.count == before
+    assert ask(6, "mine"), "it is not its turn"
+    assert ask(5, "ours"), "another topic"
+    own.become(READS.format("ours"))
+    assert ask(6, "mine"), "by other rules"
+    assert counted.count > before
+
+
 class InSession:
     """A consumer with a session, and what is remembered of its requests."""
 
@@ -348,16 +384,16 @@ def test_what_is_remembered_of_one_connection_has_its_room(rules: Making, monkey
 def test_what_is_remembered_is_held_and_let_go_where_memory_is_short(rules: Making) -> None:
     own = rules("acls: [{allow: User:alice, to: Read, topics: '*'}]")
     counted, consumer = Counted(own.acl), InSession(own)
-    name = "t" * 200
+    names = [f"{number}".ljust(CERTAIN // 4, "t") for number in range(5)]  # too long to be certain to pass
     for _ in range(4):
-        consumer.ask(name)
+        consumer.ask(*names)
     before = counted.count
-    assert consumer.kept.held > len(name)
+    assert consumer.kept.held > len("".join(names))
     assert consumer.talk.connection.held > consumer.kept.held
     consumer.kept.let_go()
     assert consumer.kept.held == 0
     for _ in range(4):
-        consumer.ask(name)
+        consumer.ask(*names)
     assert counted.count == before + 2, "two of them are read once more"
 
 
