@@ -13,7 +13,8 @@ from typing import Any, TextIO
 
 import click
 
-from chaos.client import AdminClient, AdminError
+from chaos.admin_answers import AdminError
+from chaos.client import AdminClient
 from proxy.cli.ending import give_up
 from proxy.text.bounded import read_bounded
 

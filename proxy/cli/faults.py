@@ -12,7 +12,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from chaos.client import AdminClient, AdminError, AdminLedgerEntry, FaultStatus
+from chaos.admin_answers import AdminError, AdminLedgerEntry, FaultStatus
+from chaos.client import AdminClient
 from proxy.cli.admin_options import DEFAULT, with_admin
 from proxy.cli.ending import give_up
 from proxy.cli.played_faults import run, scenarios

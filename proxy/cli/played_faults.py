@@ -15,7 +15,8 @@ from typing import NoReturn
 import click
 from click.core import ParameterSource
 
-from chaos.client import AdminClient, AdminError
+from chaos.admin_answers import AdminError
+from chaos.client import AdminClient
 from proxy.cli.admin_options import with_admin
 from proxy.text.words import printable
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import yaml
 
-from chaos.client import AdminError
+from chaos.admin_answers import AdminError
 from proxy.text.bounded import read_bounded
 from proxy.text.file import Form, Section
 from proxy.text.places import KeyPath, Place, Reading

@@ -11,7 +11,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 from confluent_kafka import Producer
 
-from chaos.client import AdminClient, AdminError
+from chaos.admin_answers import AdminError
+from chaos.client import AdminClient
 from tests.chaos.running import LONG, FaultyProxy, until
 
 DENIED = {"match": {"api": "Produce", "topic": "orders"}, "do": {"error": "TOPIC_AUTHORIZATION_FAILED"}}

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 import pytest
 from confluent_kafka import Producer
 
-from chaos.client import AdminError
+from chaos.admin_answers import AdminError
 from proxy.scenarios.own_gateway import OwnGateway, OwnGatewayError, own_gateway
 from tests.mock_brokers import mock_brokers
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from itertools import cycle, pairwise
 from typing import NamedTuple
 
-from chaos.client import AdminLedgerEntry
+from chaos.admin_answers import AdminLedgerEntry
 
 JAVA, LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA = "java", "librdkafka", "kafka-python", "aiokafka"
 CLIENTS = (JAVA, LIBRDKAFKA, KAFKA_PYTHON, AIOKAFKA)
