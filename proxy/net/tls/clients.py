@@ -10,12 +10,17 @@ Rules:
   node id up to 2^31 - 1 is read, since clients are given a name for each.
 * A client certificate gives a principal, by the rules of the listener. If no rule fits, or the result is no valid name,
   the client is refused.
+* A session is not resumed beyond the end of the client's certificate. OpenSSL checks a certificate only in a whole
+  handshake. With TLS 1.3 each resumption gives a fresh ticket, so a session that is used often would never end. The
+  client that is refused is sent no ticket: its next handshake is a whole one.
 """
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Container
+import ssl
+import time
+from collections.abc import Callable, Container
 from typing import NamedTuple
 
 from proxy.auth.distinguished import distinguished_name, subject
@@ -51,6 +56,7 @@ class ClientTls:
         tls: ListenerTls,
         *,
         others: bool = False,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         self.brokers: Container[int] = ()  # the known brokers
         self.kept = WatchedFiles(f"listeners.{name}.tls", files(tls), lambda: for_clients(tls, self._answers_to))
@@ -58,6 +64,7 @@ class ClientTls:
         self._bootstrap = (listener.advertise or "").lower()
         self._hosts = tls.hosts
         self._others = others
+        self._clock = clock
         self._under_way = 0
 
     async def welcome(self, client: socket.socket, broker_id: int | None, limits: LimitOptions) -> Welcomed:
@@ -81,6 +88,8 @@ class ClientTls:
     def _welcomed(self, tls: TlsSocket, broker_id: int | None) -> Welcomed:
         assert isinstance(tls.tls, Shaken)
         asked, cipher, shown = tls.tls.asked, tls.tls.cipher(), tls.tls.getpeercert(True)
+        if shown is not None and tls.tls.session_reused and _expires(tls.tls) <= self._clock():
+            raise HandshakeError("it resumed a session, and its certificate has expired since")
         whom, principal = (None, None) if shown is None else self._whom(shown)
         facts = Tls(tls.tls.version() or "", cipher[0] if cipher else "", asked, whom)
         if self._hosts is not None:
@@ -107,3 +116,10 @@ class ClientTls:
     def _broker(self, name: str | None) -> int | None:
         """The id in a broker's host name."""
         return broker_named(self._hosts, name) if self._hosts and name else None
+
+
+def _expires(shaken: ssl.SSLObject) -> float:
+    """When the certificate of the other side expires, in seconds since 1970."""
+    certificate = shaken.getpeercert()
+    assert certificate is not None
+    return ssl.cert_time_to_seconds(str(certificate["notAfter"]))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import socket
+import ssl
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,23 +28,53 @@ from proxy.net.tls.handshake import shake_hands
 from proxy.net.tls.sockets import TlsSocket
 from proxy.telemetry.counters import NetworkCounters
 from tests.certificates import Authority
+from tests.proxy.net.tls.pairs import read_all
 
 NAME = "kafka.example.com"
 
 
-def welcoming(authority: Authority, **more: Any) -> ClientTls:
+def welcoming(authority: Authority, clock: Callable[[], float] = time.time, **more: Any) -> ClientTls:
     certificate, key = authority.issue("server", NAME, f"*.{NAME}")
     tls = {"certificate": str(certificate), "key": str(key), **more}
     listener = ListenerOptions.model_validate({"cluster": "main", "bind": "h:1", "advertise": NAME, "tls": tls})
     assert listener.tls is not None
-    clients = ClientTls("clients", listener, listener.tls)
+    clients = ClientTls("clients", listener, listener.tls, clock=clock)
     clients.brokers = {3}
     return clients
 
 
-async def welcome(clients: ClientTls, authority: Authority, host: str = NAME, own: str | None = None) -> Welcomed:
+def trusting(authority: Authority, own: str | None) -> ssl.SSLContext:
+    """A client's context."""
     pair = {"certificate": str(authority.folder / f"{own}.pem"), "key": str(authority.folder / f"{own}.key")}
-    context = for_brokers(ClusterTls.model_validate({"ca": str(authority.file), **(pair if own else {})}))
+    return for_brokers(ClusterTls.model_validate({"ca": str(authority.file), **(pair if own else {})}))
+
+
+async def resume(clients: ClientTls, context: ssl.SSLContext, session: ssl.SSLSession | None) -> ssl.SSLSession:
+    """Resume this session. Returns the one to resume next time."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        for each in (ours, theirs):
+            each.setblocking(False)
+        client = TlsSocket(theirs, context, NAME)
+        if session is not None:
+            client.tls.session = session
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(shake_hands, client, 5)
+            try:
+                welcomed: Welcomed | HandshakeError = await clients.welcome(ours, None, LimitOptions())
+            except HandshakeError as error:
+                welcomed = error
+        if isinstance(welcomed, HandshakeError):
+            raise welcomed
+        welcomed.socket.send(b"x")  # and the ticket of TLS 1.3
+        assert read_all(client) == b"x"
+        assert welcomed.socket.tls.session_reused is (session is not None)
+        assert client.tls.session is not None
+        return client.tls.session
+
+
+async def welcome(clients: ClientTls, authority: Authority, host: str = NAME, own: str | None = None) -> Welcomed:
+    context = trusting(authority, own)
     ours, theirs = socket.socketpair()
     with ours, theirs:
         for each in (ours, theirs):
@@ -87,6 +120,22 @@ async def test_a_client_who_would_be_nobody_is_refused(tmp_path: Path, rule: str
     clients = welcoming(authority, client_auth="required", ca=str(authority.file), principal_mapping=rule)
     with pytest.raises(HandshakeError, match="whom its certificate is about cannot be told"):
         await welcome(clients, authority, own="alice")
+
+
+@pytest.mark.parametrize("version", ["TLSv1.2", "TLSv1.3"])
+async def test_a_session_is_not_resumed_beyond_the_end_of_the_certificate(tmp_path: Path, version: str) -> None:
+    authority, now = Authority(tmp_path), [time.time()]
+    authority.issue("alice", days=(-1, 1))
+    server = {"client_auth": "required", "ca": str(authority.file), "versions": (version,)}
+    clients = welcoming(authority, clock=lambda: now[0], **server)
+    context = trusting(authority, "alice")
+    session = await resume(clients, context, None)
+    session = await resume(clients, context, session)
+    now[0] += 86_460
+    with pytest.raises(HandshakeError, match="its certificate has expired since"):
+        await resume(clients, context, session)
+    now[0] -= 120
+    await resume(clients, context, session)
 
 
 async def test_the_name_says_which_broker(tmp_path: Path) -> None:
