@@ -86,3 +86,24 @@ async def test_who_asked_for_websocket_and_then_is_silent_is_closed(
         assert (await stream.receive_some()).startswith(b"HTTP/1.1 ")
         mock_clock.autojump_threshold = 0.05
         await told(stream)
+
+
+@pytest.mark.parametrize(
+    ("target", "status"),
+    [
+        (b"http://127.0.0.1:9190/health", 200),
+        (b"HTTP://127.0.0.1/health?a=http://b/c", 200),
+        (b"http://elsewhere.example.com/health", 200),
+        (b"http://127.0.0.1/faults", 200),
+        (b"http://elsewhere.example.com/faults", 403),
+        (b"http://127.0.0.1@elsewhere.example.com/faults", 403),
+        (b"http://127.0.0.1", 404),
+        (b"http://127.0.0.1?/health", 404),
+        (b"http:///health", 404),
+    ],
+)
+async def test_the_host_of_a_target_in_absolute_form_counts_in_place_of_the_header(target: bytes, status: int) -> None:
+    async with connected() as stream:
+        await stream.send_all(b"GET %b HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" % target)
+        answer = await told(stream)
+    assert answer.startswith(b"HTTP/1.1 %d" % status), answer
