@@ -24,6 +24,7 @@ from proxy.core.filters import Filters
 from proxy.core.signal import Signal
 from proxy.core.steps import HandlerError
 from proxy.net.outgoing import AT_ONCE
+from proxy.net.thread_work import CALLS
 
 R = TypeVar("R")
 Admitted = Decision | HandlerError
@@ -106,7 +107,7 @@ async def _taken(step: object) -> Any:
         case Wait():
             await _released(step.signal)
         case Call():
-            return await trio.to_thread.run_sync(step.work)
+            return await trio.to_thread.run_sync(step.work, limiter=CALLS)
         case None:
             await trio.lowlevel.checkpoint()
         case _:

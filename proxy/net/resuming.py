@@ -25,6 +25,7 @@ from proxy.core.commands import Command
 from proxy.core.failure import detached
 from proxy.core.link import Link
 from proxy.net.long_calls import LongCalls
+from proxy.net.thread_work import CALLS
 from proxy.net.turns import Turns
 
 RETRY = 0.1  # seconds after which a thread is tried to be started again
@@ -108,7 +109,7 @@ class Resuming:
     async def _perform(self, waiter: Resumable, token: int, work: Callable[[], Any]) -> None:
         value = error = None
         try:
-            value = await trio.to_thread.run_sync(work)
+            value = await trio.to_thread.run_sync(work, limiter=CALLS)
         except Exception as raised:
             error = detached(raised)
         self._outside(waiter, partial(_performed, waiter, token, value, error))

@@ -20,6 +20,7 @@ from proxy.core.failure import raised_at
 from proxy.core.state import NoPluginError, NotTakenError, StateError
 from proxy.net.hosted import HostedPlugin
 from proxy.net.serving import Worker
+from proxy.net.thread_work import CALLS
 
 
 class PreparedState(NamedTuple):
@@ -60,7 +61,9 @@ class WorkerStates:
 
     async def prepare(self, plugin: str, state: Any) -> PreparedState:
         """Have the plugins prepare a state. Raises StateError, NoPluginError, or NotTakenError if a plugin failed."""
-        steps = [await trio.to_thread.run_sync(_prepare, hosted, state) for hosted in self._named(plugin)]
+        steps = [
+            await trio.to_thread.run_sync(_prepare, hosted, state, limiter=CALLS) for hosted in self._named(plugin)
+        ]
         return PreparedState(plugin, state, steps)
 
     async def put(self, prepared: PreparedState) -> None:
@@ -77,7 +80,10 @@ class WorkerStates:
 
     async def query(self, plugin: str, question: str, said: Any) -> dict[int, list[Any]]:
         """The answers of the plugins of this name, one for each cluster. Raises NoPluginError."""
-        answers = [await trio.to_thread.run_sync(it.plugin.query, question, said) for it in self._named(plugin)]
+        answers = [
+            await trio.to_thread.run_sync(hosted.plugin.query, question, said, limiter=CALLS)
+            for hosted in self._named(plugin)
+        ]
         return {self._host.worker: answers}
 
     def _named(self, plugin: str) -> list[HostedPlugin]:

@@ -1,9 +1,11 @@
-"""Thread work: what a plugin does in threads, which comes to its end also when the task that waits for it is cancelled.
+"""Thread work: what plugins do in threads. It comes to its end also when the task that waits for it is cancelled.
 
 Rules:
 * Work that has begun is waited for, so that nothing is left half done.
 * Once somebody hurries it, what is under way and all that follows have limited time. The rest is left: its thread goes
   on, and nobody waits for it.
+* Calls of plugins, for clients and for the admin side, have threads of their own. If all of these hang, other calls
+  wait. Files, metrics and configurations, whose work is done in trio's threads, do not.
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ from collections.abc import Callable
 from math import inf
 
 import trio
+
+CALLS = trio.CapacityLimiter(40)  # threads for calls of plugins; trio has as many for all else
 
 
 class ThreadWork:

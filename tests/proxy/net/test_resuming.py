@@ -123,6 +123,23 @@ async def test_a_link_hears_of_work_in_a_thread_whatever_becomes_of_it(work: Cal
         assert waiting.done == [told]
 
 
+async def test_calls_that_hang_take_no_thread_of_the_proxys_own_work() -> None:
+    async with resuming() as (here, _):
+        waiting, let_go = Waiting(), threading.Event()
+        for token in range(50):
+            here.perform(waiting, token, let_go.wait)
+        await wait_all_tasks_blocked()
+        try:
+            with trio.fail_after(PATIENCE):
+                await trio.to_thread.run_sync(threading.get_ident)
+            assert not waiting.done
+        finally:
+            let_go.set()
+        with trio.fail_after(PATIENCE):
+            while len(waiting.done) < 50:
+                await trio.sleep(0)
+
+
 async def test_what_is_called_apart_is_done_in_turn_and_takes_no_thread_of_others() -> None:
     everything, under_way, most = threading.Event(), 0, 0
 
