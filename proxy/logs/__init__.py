@@ -19,7 +19,9 @@ import structlog
 
 from proxy.logs import strays
 from proxy.logs.lines import processors, rendered
-from proxy.logs.writer import Writer
+from proxy.logs.writer import THREAD, Writer
+
+__all__ = ["THREAD", "Format", "begin", "configure", "dropped", "flush"]
 
 Format = Literal["auto", "text", "json"]
 
@@ -45,7 +47,13 @@ def begin(form: Format = "auto", *, verbose: bool = False, **about: object) -> N
     line = configure(writer.write, form, terminal=terminal, verbose=verbose, about=about)
     _writers.append(writer)
     strays.take_over()
-    atexit.register(writer.flush, LAST_WORDS)
+    atexit.register(flush)
+
+
+def flush() -> None:
+    """Wait until all lines are written, but not for long."""
+    for writer in _writers:
+        writer.flush(LAST_WORDS)
 
 
 def dropped() -> int:

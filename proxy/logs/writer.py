@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 MOST_LINES = 10_000
 MOST_BYTES = 4 << 20
+THREAD = "log"  # its name
 AGAIN = 1.0  # seconds until the next attempt after a failed one
 
 
@@ -44,7 +45,7 @@ class Writer:
         self._failing = False  # the last line could not be written
         self._torn = False  # the last line was written in part
         self._changed = threading.Condition()
-        threading.Thread(target=self._run, name="log", daemon=True).start()
+        threading.Thread(target=self._run, name=THREAD, daemon=True).start()
 
     def write(self, line: str) -> None:
         """Queue this line. It is written soon."""

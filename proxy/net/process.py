@@ -2,16 +2,19 @@
 
 Rules:
 * SIGTERM and Ctrl-C end it cleanly: requests in flight are answered, and the exit code is 0. A second one ends it at
-  once.
+  once. Further ones change nothing: plugins have little time left, and use it.
+* Two signals of one kind at the same moment are one. SIGTERM and SIGINT are always two: so a supervisor tells its
+  workers to end at once.
 * A problem that prevents the start is one line in the log, not a traceback.
 * Its last line is `ended`. It says how many connections or workers were cut, because they did not end in time, or
-  because the process was to end at once.
+  because the process was to end at once. If a thread hangs then, the last line is another (`last_resort.py`).
 """
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -27,11 +30,13 @@ log = structlog.get_logger()
 
 DONE = 0
 CUT = 1  # ended at once, whatever was in flight
-ECHO = 0.3  # seconds within which a second signal counts as the first one: `timeout` and some shells send it twice
+ECHO = 0.3  # seconds within which the same signal counts as the first one: `timeout` and some shells send it twice
 CANNOT_START = 3  # the reason was logged
+ENDS = (signal.SIGTERM, signal.SIGINT)
 ENDING = "the proxy is about to end"  # the reason for refusing changes
 
 Started = Callable[[Report], None]
+Signals = AsyncIterator[int]
 
 
 @dataclass
@@ -87,12 +92,24 @@ class StartError(Exception):
         return self.args
 
 
-async def serve(serving: Serving, started: Started) -> int:
-    """Serve until a signal comes. Returns the exit code."""
+@contextmanager
+def end_signals() -> Iterator[Signals]:
+    """The signals that end the process. None of them ends it in another way meanwhile."""
+    before = {number: signal.signal(number, lambda number, frame: None) for number in ENDS}
+    try:
+        with trio.open_signal_receiver(*ENDS) as signals:
+            yield signals  # trio raises those again that nobody took
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+async def serve(serving: Serving, started: Started, signals: Signals, at_once: Callable[[], object]) -> int:
+    """Serve until one of the signals comes. Returns the exit code. `at_once` is called at a second one."""
     code = CUT
     try:
         async with trio.open_nursery() as nursery:
-            await nursery.start(_obey_signals, serving, nursery.cancel_scope)
+            nursery.start_soon(_obey_signals, signals, serving, at_once, nursery.cancel_scope)
             await serving.run(started)
             code = DONE
             nursery.cancel_scope.cancel()
@@ -116,17 +133,20 @@ def cannot_start(*errors: Exception) -> int:
     return CANNOT_START
 
 
-async def _obey_signals(serving: Serving, everything: trio.CancelScope, task_status: trio.TaskStatus[None]) -> None:
-    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
-        task_status.started()
-        log.info("ending", signal=signal.Signals(await anext(signals)).name, way_out="a second one ends at once")
-        serving.stop()
-        stopped = trio.current_time()
-        async for number in signals:
-            if trio.current_time() - stopped > ECHO:
-                log.warning("ending at once", signal=signal.Signals(number).name)
-                everything.cancel()  # before the cut, after which a drain would end in order
-                serving.cut()
+async def _obey_signals(
+    signals: Signals, serving: Serving, at_once: Callable[[], object], everything: trio.CancelScope
+) -> None:
+    first = await anext(signals)
+    log.info("ending", signal=signal.Signals(first).name, way_out="a second one ends at once")
+    serving.stop()
+    stopped = trio.current_time()
+    async for number in signals:
+        if number != first or trio.current_time() - stopped > ECHO:
+            log.warning("ending at once", signal=signal.Signals(number).name)
+            at_once()
+            everything.cancel()  # before the cut, after which a drain would end in order
+            serving.cut()
+            return
 
 
 def leaves(group: BaseExceptionGroup[Exception]) -> Iterator[Exception]:

@@ -25,8 +25,9 @@ from proxy.net.channel import Settings
 from proxy.net.claiming import claim_later, unclaimed
 from proxy.net.complaints import Complaints
 from proxy.net.gateway import Gateway
+from proxy.net.last_resort import end_by_force
 from proxy.net.machine import allow_open_files
-from proxy.net.process import CANNOT_START, CUT, Serving, StartError, cannot_start, serve
+from proxy.net.process import CANNOT_START, CUT, Serving, Signals, StartError, cannot_start, end_signals, serve
 from proxy.net.reloading import Examine, obey
 from proxy.net.settling import Settling
 from proxy.net.tasks import Tasks
@@ -37,6 +38,7 @@ from proxy.text.scarce import scarcity
 
 log = structlog.get_logger()
 
+HURRY = 8.0  # seconds for the end at once: more than workers have for it
 UNTAKEN = 10.0  # seconds within which a client of the admin side must take a part of its response
 
 
@@ -73,6 +75,18 @@ async def _run(config: Config, settings: Settings, admin: list[socket.socket], e
         serving: Serving = Gateway(config, mark=settings.mark) if config.workers == 1 else Workers(settings, tasks)
     except StartError as error:
         return cannot_start(error)
+    with end_signals() as signals:
+        return await _serve(serving, config, tasks, admin, examine, signals)
+
+
+async def _serve(
+    serving: Serving,
+    config: Config,
+    tasks: Tasks,
+    admin: list[socket.socket],
+    examine: Examine | None,
+    signals: Signals,
+) -> int:
     async with trio.open_nursery() as nursery:
         if config.admin is not None:
             from proxy.admin.app import application  # without the admin side, 0.2 s and 10 MB are saved
@@ -89,7 +103,7 @@ async def _run(config: Config, settings: Settings, admin: list[socket.socket], e
             nursery.start_soon(tasks.keep, "claiming ports", partial(claim_later, serving))
         if examine is not None:
             await nursery.start(obey, examine, serving, tasks)
-        code = await serve(serving, Announcer(serving))
+        code = await serve(serving, Announcer(serving), signals, partial(end_by_force, HURRY, CUT))
         nursery.cancel_scope.cancel()
     return code
 

@@ -26,11 +26,14 @@ from proxy.net.allocator import tune_malloc
 from proxy.net.channel import BrokerOutbox, Learned, Lines, NonsenseError, Settings, read, receive_settings
 from proxy.net.gateway import Gateway
 from proxy.net.keeping import tell_files
-from proxy.net.process import CUT, StartError, cannot_start, serve
+from proxy.net.last_resort import end_by_force
+from proxy.net.process import CUT, Signals, StartError, cannot_start, end_signals, serve
 from proxy.net.shared_rows import SharedTable
 from proxy.telemetry.report import Report
 from proxy.text.scarce import scarcity
 from proxy.text.watched import inherited
+
+HURRY = 4.0  # seconds for the end at once: more than plugins have (`plugin_host.py`), less than a supervisor waits
 
 
 class MachineClock(trio.abc.Clock):
@@ -52,20 +55,25 @@ async def work(settings: Settings, channel: socket.socket, table: SharedTable | 
     """Serve until told to end. Returns the exit code."""
     lines = Lines(channel)
     outbox = BrokerOutbox(lines)
+    try:
+        with inherited(settings.files):
+            gateway = Gateway(
+                settings.config,
+                tell=outbox.put,
+                mark=settings.mark,
+                number=settings.worker,
+                states=settings.states,
+                table=table,
+                taken=settings.taken,
+            )
+    except StartError as error:
+        return cannot_start(error)
+    with end_signals() as signals:
+        return await _serve(gateway, lines, outbox, signals)
+
+
+async def _serve(gateway: Gateway, lines: Lines, outbox: BrokerOutbox, signals: Signals) -> int:
     async with trio.open_nursery() as nursery:
-        try:
-            with inherited(settings.files):
-                gateway = Gateway(
-                    settings.config,
-                    tell=outbox.put,
-                    mark=settings.mark,
-                    number=settings.worker,
-                    states=settings.states,
-                    table=table,
-                    taken=settings.taken,
-                )
-        except StartError as error:
-            return cannot_start(error)
 
         def started(report: Report) -> None:
             nursery.start_soon(lines.send, {"ready": report.as_json()})
@@ -74,7 +82,7 @@ async def work(settings: Settings, channel: socket.socket, table: SharedTable | 
         keep_files = partial(tell_files, lambda: gateway.snapshot.watched, lines)
         nursery.start_soon(gateway.tasks.keep, "telling what is in force", keep_files)
         nursery.start_soon(_answer, gateway, lines)
-        code = await serve(gateway, started)
+        code = await serve(gateway, started, signals, partial(end_by_force, HURRY, CUT))
         nursery.cancel_scope.cancel()
     return code
 

@@ -2,6 +2,7 @@
 
 Rules:
 * It has a process group of its own: Ctrl-C reaches only the supervisor, which then tells the workers.
+* If everything ends at once, it is told so, and has time for its plugins: a journal is sealed. After that it is killed.
 * It inherits two files: its end of the channel, and the numbers that all workers count together.
 * A worker finds its modules where the supervisor found them.
 """
@@ -13,10 +14,15 @@ import signal
 import sys
 from functools import partial
 
+import structlog
 import trio
 
+log = structlog.get_logger()
 
-async def start_worker(nursery: trio.Nursery, channel: int, shared: int) -> trio.Process:
+GRACE = 5.0  # seconds beyond its time, until a worker that was told to end is killed
+
+
+async def start_worker(nursery: trio.Nursery, worker: int, channel: int, shared: int) -> trio.Process:
     """Start a worker process that ends with this nursery. Both files are given as descriptors."""
     command = [sys.executable, "-P", "-m", "proxy.net.worker", str(channel), str(shared)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -27,13 +33,22 @@ async def start_worker(nursery: trio.Nursery, channel: int, shared: int) -> trio
         pass_fds=(channel, shared),
         process_group=0,
         check=False,
-        deliver_cancel=_kill,
+        deliver_cancel=partial(_end_at_once, worker),
     )
     process: trio.Process = await nursery.start(start)
     return process
 
 
-async def _kill(process: trio.Process) -> None:
+async def _end_at_once(worker: int, process: trio.Process) -> None:
+    process.terminate()
+    process.send_signal(signal.SIGINT)  # not the same signal again: it might count as one with the first
+    await trio.sleep(GRACE)
+    kill(worker, process)
+
+
+def kill(worker: int, process: trio.Process) -> None:
+    """Kill a worker that hangs."""
+    log.error("worker does not end", worker=worker)
     process.kill()
 
 

@@ -32,7 +32,7 @@ from proxy.net.process import CANNOT_START, DONE, DrainResult, Started, StartErr
 from proxy.net.shared_rows import shared_file
 from proxy.net.shared_states import SharedStates
 from proxy.net.tasks import Tasks
-from proxy.net.worker_process import how_it_ended, start_worker
+from proxy.net.worker_process import GRACE, how_it_ended, kill, start_worker
 from proxy.telemetry.report import Reports
 from proxy.text.scarce import scarcity
 
@@ -43,7 +43,6 @@ FIRST_PAUSE = 0.5
 LAST_PAUSE = 30.0
 MOST_DEATHS = 5  # in a row, before the worker was ever ready
 NOT_BEGUN = -signal.SIGTERM  # the exit code of a worker that was told to end before it served
-GRACE = 5.0  # seconds after the drain's end, until a worker that was told to end is killed
 
 
 class Workers:
@@ -102,8 +101,7 @@ class Workers:
         await self._stopping.wait()
         await trio.sleep(self._settings.config.limits.drain + GRACE)
         for worker, child in self._children.items():
-            log.error("worker does not end", worker=worker)
-            child.process.kill()
+            kill(worker, child.process)
 
     def stop(self) -> None:
         """Tell all workers to end."""
@@ -113,7 +111,7 @@ class Workers:
             child.process.terminate()
 
     def cut(self) -> None:
-        """Count the workers that are still there. They are killed next."""
+        """Count the workers that are still there. They are told to end at once next."""
         self.ending.cut += len(self._children)
 
     async def reports(self) -> Reports:
@@ -193,7 +191,7 @@ class Workers:
         ours, theirs = socket.socketpair()
         with ours, theirs:
             async with trio.open_nursery() as nursery:
-                process = await start_worker(nursery, theirs.fileno(), self._shared.fileno())
+                process = await start_worker(nursery, worker, theirs.fileno(), self._shared.fileno())
                 theirs.close()
                 settings = self._settings
                 child = self._children[worker] = Child(process, Lines(ours), self._tasks, settings)

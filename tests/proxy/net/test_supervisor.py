@@ -303,6 +303,78 @@ def test_signals_that_come_when_it_has_ended_do_not_change_the_exit_code(run: Ru
     assert proxy.stop() == 0
 
 
+STOPPING = """\
+import os
+from pathlib import Path
+from proxy.plugin import Plugin
+here = Path(__file__).parent
+class Stopping(Plugin):
+    def stop(self):
+        with open(here / "let go") as let_go:
+            os.read(let_go.fileno(), 1)
+        (here / f"stopped {os.getpid()}").touch()
+"""
+
+HANGING = """\
+import threading
+from proxy.plugin import ApiVersionsRequest, Call, Plugin, on_request
+class Hanging(Plugin):
+    @on_request(ApiVersionsRequest)
+    def asked(self, ctx, request):
+        print("asked", flush=True)
+        yield Call(self.never)
+    def never(self):
+        threading.Event().wait()
+"""
+
+
+def package(folder: Path, name: str, text: str) -> None:
+    """Install a plugin into a folder of modules."""
+    (folder / f"{name}.py").write_text(text)
+    about = folder / f"{name}-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+    (about / "entry_points.txt").write_text(f"[doorkeeper.plugins]\n{name} = {name}:{name.capitalize()}\n")
+
+
+def end_at_once(proxy: Proxy) -> None:
+    """Send it two signals of different kinds, which are never taken for one, and a third."""
+    for number, event in ((signal.SIGTERM, "ending"), (signal.SIGINT, "ending at once")):
+        os.kill(proxy.pid, number)
+        proxy.line(event)
+    os.kill(proxy.pid, signal.SIGTERM)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_when_all_is_to_end_at_once_plugins_of_every_worker_stop(run: Run, tmp_path: Path, workers: int) -> None:
+    package(tmp_path, "stopping", STOPPING)
+    os.mkfifo(tmp_path / "let go")
+    with open(tmp_path / "let go", "r+b", buffering=0) as let_go:
+        proxy = run(f"workers: {workers}\nplugins: [stopping]", modules=tmp_path)
+        proxy.line("ready")
+        end_at_once(proxy)
+        let_go.write(b"x" * workers)
+        assert proxy.wait(LONG) == 1
+    assert len(list(tmp_path.glob("stopped *"))) == workers
+    *_, last = proxy.output().splitlines()
+    assert json.loads(last)["event"] == "ended"
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_thread_that_hangs_is_named_and_does_not_keep_it_from_ending(run: Run, tmp_path: Path, workers: int) -> None:
+    package(tmp_path, "hanging", HANGING)
+    proxy = run(f"workers: {workers}\nlimits: {{drain: 1h}}\nplugins: [hanging]", modules=tmp_path)
+    proxy.line("ready")
+    client = Producer({"bootstrap.servers": f"{LOOPBACK}:{proxy.port}", "log_level": 0})
+    proxy.expect("asked", within=LONG)
+    end_at_once(proxy)
+    (hung,) = proxy.line("ended by force")["hung"]
+    assert hung.startswith("never from proxy.net.resuming.Resuming._perform, in ")
+    assert f"called by Hanging.never at {tmp_path / 'hanging.py'}:9" in hung
+    assert proxy.wait(LONG) == 1
+    del client
+
+
 def test_workers_end_with_a_supervisor_that_was_killed(run: Run) -> None:
     proxy = run("workers: 2")
     proxy.line("listening")
