@@ -93,7 +93,7 @@ class StartError(Exception):
 
 
 @contextmanager
-def end_signals() -> Iterator[Signals]:
+def _end_signals() -> Iterator[Signals]:
     """The signals that end the process. None of them ends it in another way meanwhile."""
     before = {number: signal.signal(number, lambda number, frame: None) for number in ENDS}
     try:
@@ -104,15 +104,16 @@ def end_signals() -> Iterator[Signals]:
             signal.signal(number, handler)
 
 
-async def serve(serving: Serving, started: Started, signals: Signals, at_once: Callable[[], object]) -> int:
-    """Serve until one of the signals comes. Returns the exit code. `at_once` is called at a second one."""
+async def serve(serving: Serving, started: Started, at_once: Callable[[], object]) -> int:
+    """Serve until a signal comes. Returns the exit code. `at_once` is called at a second signal."""
     code = CUT
     try:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(_obey_signals, signals, serving, at_once, nursery.cancel_scope)
-            await serving.run(started)
-            code = DONE
-            nursery.cancel_scope.cancel()
+        with _end_signals() as signals:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(_obey_signals, signals, serving, at_once, nursery.cancel_scope)
+                await serving.run(started)
+                code = DONE
+                nursery.cancel_scope.cancel()
     except* (BindError, StartError) as group:
         code = cannot_start(*leaves(group))
     if code != CANNOT_START:

@@ -25,9 +25,9 @@ from proxy.net.channel import Settings
 from proxy.net.claiming import claim_later, unclaimed
 from proxy.net.complaints import Complaints
 from proxy.net.gateway import Gateway
-from proxy.net.last_resort import end_by_force
+from proxy.net.last_resort import LastResort
 from proxy.net.machine import allow_open_files
-from proxy.net.process import CANNOT_START, CUT, Serving, Signals, StartError, cannot_start, end_signals, serve
+from proxy.net.process import CANNOT_START, CUT, Serving, StartError, cannot_start, serve
 from proxy.net.reloading import Examine, obey
 from proxy.net.settling import Settling
 from proxy.net.tasks import Tasks
@@ -61,7 +61,8 @@ def run(config: Config, log_form: str = "auto", *, verbose: bool = False, examin
     allow_open_files(config.limits)
     settings = Settings(config, 0, log_form, verbose, taken=frozenset(refused))
     try:
-        code = trio.run(_run, config, settings, admin, examine)
+        with LastResort(CUT) as last_resort:
+            code = trio.run(_run, config, settings, admin, examine, last_resort)
     except* OSError as group:  # it cannot start: once it serves, tasks contain such errors
         if (scarce := scarcity(group)) is None:
             raise
@@ -69,24 +70,18 @@ def run(config: Config, log_form: str = "auto", *, verbose: bool = False, examin
     return CUT if code == CANNOT_START else code
 
 
-async def _run(config: Config, settings: Settings, admin: list[socket.socket], examine: Examine | None) -> int:
+async def _run(
+    config: Config,
+    settings: Settings,
+    admin: list[socket.socket],
+    examine: Examine | None,
+    last_resort: LastResort,
+) -> int:
     tasks = Tasks(NetworkCounters(), Complaints())
     try:
         serving: Serving = Gateway(config, mark=settings.mark) if config.workers == 1 else Workers(settings, tasks)
     except StartError as error:
         return cannot_start(error)
-    with end_signals() as signals:
-        return await _serve(serving, config, tasks, admin, examine, signals)
-
-
-async def _serve(
-    serving: Serving,
-    config: Config,
-    tasks: Tasks,
-    admin: list[socket.socket],
-    examine: Examine | None,
-    signals: Signals,
-) -> int:
     async with trio.open_nursery() as nursery:
         if config.admin is not None:
             from proxy.admin.app import application  # without the admin side, 0.2 s and 10 MB are saved
@@ -103,7 +98,8 @@ async def _serve(
             nursery.start_soon(tasks.keep, "claiming ports", partial(claim_later, serving))
         if examine is not None:
             await nursery.start(obey, examine, serving, tasks)
-        code = await serve(serving, Announcer(serving), signals, partial(end_by_force, HURRY, CUT))
+        code = await serve(serving, Announcer(serving), partial(last_resort.begin, HURRY))
+        last_resort.begin(UNTAKEN + HURRY)
         nursery.cancel_scope.cancel()
     return code
 

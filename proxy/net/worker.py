@@ -26,14 +26,16 @@ from proxy.net.allocator import tune_malloc
 from proxy.net.channel import BrokerOutbox, Learned, Lines, NonsenseError, Settings, read, receive_settings
 from proxy.net.gateway import Gateway
 from proxy.net.keeping import tell_files
-from proxy.net.last_resort import end_by_force
-from proxy.net.process import CUT, Signals, StartError, cannot_start, end_signals, serve
+from proxy.net.last_resort import LastResort
+from proxy.net.process import CUT, StartError, cannot_start, serve
 from proxy.net.shared_rows import SharedTable
 from proxy.telemetry.report import Report
 from proxy.text.scarce import scarcity
 from proxy.text.watched import inherited
 
-HURRY = 4.0  # seconds for the end at once: more than plugins have (`plugin_host.py`), less than a supervisor waits
+# Seconds for the end at once, and after the drain: more than plugins have (`plugin_host.py`), and less than the
+# supervisor waits (`worker_process.py`).
+HURRY = 4.0
 
 
 class MachineClock(trio.abc.Clock):
@@ -51,7 +53,9 @@ class MachineClock(trio.abc.Clock):
         return deadline - time.monotonic()
 
 
-async def work(settings: Settings, channel: socket.socket, table: SharedTable | None = None) -> int:
+async def work(
+    settings: Settings, channel: socket.socket, last_resort: LastResort, table: SharedTable | None = None
+) -> int:
     """Serve until told to end. Returns the exit code."""
     lines = Lines(channel)
     outbox = BrokerOutbox(lines)
@@ -68,11 +72,6 @@ async def work(settings: Settings, channel: socket.socket, table: SharedTable | 
             )
     except StartError as error:
         return cannot_start(error)
-    with end_signals() as signals:
-        return await _serve(gateway, lines, outbox, signals)
-
-
-async def _serve(gateway: Gateway, lines: Lines, outbox: BrokerOutbox, signals: Signals) -> int:
     async with trio.open_nursery() as nursery:
 
         def started(report: Report) -> None:
@@ -82,7 +81,8 @@ async def _serve(gateway: Gateway, lines: Lines, outbox: BrokerOutbox, signals: 
         keep_files = partial(tell_files, lambda: gateway.snapshot.watched, lines)
         nursery.start_soon(gateway.tasks.keep, "telling what is in force", keep_files)
         nursery.start_soon(_answer, gateway, lines)
-        code = await serve(gateway, started, signals, partial(end_by_force, HURRY, CUT))
+        code = await serve(gateway, started, partial(last_resort.begin, HURRY))
+        last_resort.begin(HURRY)
         nursery.cancel_scope.cancel()
     return code
 
@@ -193,9 +193,9 @@ def main() -> int:
     settings = receive_settings(channel)
     logs.begin(settings.log, verbose=settings.verbose, worker=settings.worker)
     try:
-        with channel:
+        with channel, LastResort(CUT) as last_resort:
             table = SharedTable(int(sys.argv[2]), settings.worker)
-            return trio.run(work, settings, channel, table, clock=MachineClock())
+            return trio.run(work, settings, channel, last_resort, table, clock=MachineClock())
     except (OSError, ExceptionGroup) as error:
         if (why := scarcity(error)) is None:
             raise

@@ -244,8 +244,7 @@ async def test_plugins_hear_of_connections_that_are_cut_at_once(
     started, codes = trio.Event(), []
 
     async def run() -> None:
-        with process.end_signals() as signals:
-            codes.append(await process.serve(gateway, lambda report: started.set(), signals, lambda: None))
+        codes.append(await process.serve(gateway, lambda report: started.set(), lambda: None))
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(run)

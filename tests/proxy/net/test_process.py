@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
 
 import pytest
 import trio
@@ -11,7 +10,7 @@ from structlog.testing import capture_logs
 
 from proxy.net import process
 from proxy.net.bind import BindError
-from proxy.net.process import CANNOT_START, CUT, DONE, DrainResult, Serving, Started, StartError, end_signals, serve
+from proxy.net.process import CANNOT_START, CUT, DONE, DrainResult, Started, StartError, serve
 from proxy.telemetry.report import Report, Reports
 from tests.proxy.net.scripted import PATIENCE
 
@@ -51,23 +50,22 @@ class Failing(Quiet):
             raise self.error
 
 
-async def served(serving: Serving, started: Started, at_once: Callable[[], object] = lambda: None) -> int:
-    with end_signals() as signals:
-        return await serve(serving, started, signals, at_once)
+def nothing() -> None:
+    """Little time is left, and nobody watches over it."""
 
 
 async def test_a_signal_ends_it_cleanly(nursery: trio.Nursery) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         quiet = Quiet()
         quiet.finished.set()
-        assert await served(quiet, lambda report, number=number: os.kill(os.getpid(), number)) == DONE
+        assert await serve(quiet, lambda report, number=number: os.kill(os.getpid(), number), nothing) == DONE
 
 
 async def test_two_signals_at_once_are_one(nursery: trio.Nursery) -> None:
     quiet, codes = Quiet(), []
 
     async def run() -> None:
-        codes.append(await served(quiet, lambda report: os.kill(os.getpid(), signal.SIGTERM)))
+        codes.append(await serve(quiet, lambda report: os.kill(os.getpid(), signal.SIGTERM), nothing))
 
     nursery.start_soon(run)
     await quiet.stopped.wait()
@@ -93,7 +91,7 @@ async def test_a_second_signal_ends_it_at_once(nursery: trio.Nursery, monkeypatc
 
     nursery.start_soon(insist)
     with trio.fail_after(PATIENCE), capture_logs() as logs:
-        code = await served(quiet, lambda report: os.kill(os.getpid(), signal.SIGTERM), lambda: at_once.append(1))
+        code = await serve(quiet, lambda report: os.kill(os.getpid(), signal.SIGTERM), lambda: at_once.append(1))
     assert (code, at_once) == (CUT, [1])
     assert [line["event"] for line in logs] == ["ending", "ending at once", "ended"]
     assert logs[-1] == {"event": "ended", "connections": 3, "cut": 2, "log_level": "warning"}
@@ -106,7 +104,7 @@ def both(report: Report) -> None:
 
 async def test_two_signals_of_different_kinds_are_two() -> None:
     with trio.fail_after(PATIENCE):
-        assert await served(Quiet(), both) == CUT
+        assert await serve(Quiet(), both, nothing) == CUT
 
 
 class Busy(Quiet):
@@ -125,23 +123,23 @@ class Busy(Quiet):
 async def test_further_signals_leave_the_end_its_time() -> None:
     busy = Busy()
     with trio.fail_after(PATIENCE):
-        assert await served(busy, both) == CUT
+        assert await serve(busy, both, nothing) == CUT
     assert busy.finished.is_set()
 
 
 @pytest.mark.parametrize("error", [BindError("port 1 is taken"), StartError("worker 0 died")])
 async def test_what_keeps_it_from_starting_is_one_line(error: Exception) -> None:
     with capture_logs() as logs:
-        assert await served(Failing(error), lambda report: None) == CANNOT_START
+        assert await serve(Failing(error), lambda report: None, nothing) == CANNOT_START
     assert logs == [{"event": "cannot start", "why": str(error), "log_level": "error"}]
 
 
 async def test_what_was_said_already_is_not_said_again() -> None:
     with capture_logs() as logs:
-        assert await served(Failing(StartError()), lambda report: None) == CANNOT_START
+        assert await serve(Failing(StartError()), lambda report: None, nothing) == CANNOT_START
     assert logs == []
 
 
 async def test_a_bug_is_not_hidden() -> None:
     with pytest.raises(ExceptionGroup):
-        await served(Failing(ZeroDivisionError()), lambda report: None)
+        await serve(Failing(ZeroDivisionError()), lambda report: None, nothing)

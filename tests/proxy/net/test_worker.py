@@ -10,6 +10,7 @@ import trio
 from chaos.ports import is_free
 from proxy.config import Config
 from proxy.net.channel import Lines, Settings, written
+from proxy.net.last_resort import LastResort
 from proxy.net.process import CANNOT_START, CUT, DONE
 from proxy.net.shared_rows import shared_file
 from proxy.net.worker import work
@@ -25,7 +26,8 @@ async def test_a_worker_says_when_it_is_ready_reports_and_ends_with_its_supervis
     codes: list[int] = []
 
     async def run() -> None:
-        codes.append(await work(Settings(config, 0, "json", False), theirs))
+        with LastResort(CUT) as last_resort:
+            codes.append(await work(Settings(config, 0, "json", False), theirs, last_resort))
 
     nursery.start_soon(run)
     lines = Lines(ours)
@@ -55,9 +57,9 @@ async def test_what_was_prepared_too_late_for_the_supervisor_is_forgotten_with_t
     Marking.running.clear()
     config = configuration(broker.endpoint)
     ours, theirs = socket.socketpair()
-    nursery.start_soon(work, Settings(config, 0, "json", False), theirs)
     lines = Lines(ours)
-    with ours, theirs, trio.fail_after(PATIENCE):
+    with ours, theirs, trio.fail_after(PATIENCE), LastResort(CUT) as last_resort:
+        nursery.start_soon(work, Settings(config, 0, "json", False), theirs, last_resort)
         for number in (1, 2):
             await lines.send({"prepare": number, "config": written(having(config, use(number)))})
             while (line := await lines.receive()) is None or "prepared" not in line:
@@ -78,8 +80,9 @@ async def test_a_worker_that_cannot_start_says_so_by_its_exit_code(broker: Broke
     config = configuration(broker.endpoint).model_dump(exclude_unset=True)
     config["clusters"]["main"]["tls"] = {"ca": str(tmp_path / "ca.pem")}
     ours, theirs = socket.socketpair()
-    with ours, theirs, trio.fail_after(PATIENCE):
-        assert await work(Settings(Config.model_validate(config), 0, "json", False), theirs) == CANNOT_START
+    with ours, theirs, trio.fail_after(PATIENCE), LastResort(CUT) as last_resort:
+        settings = Settings(Config.model_validate(config), 0, "json", False)
+        assert await work(settings, theirs, last_resort) == CANNOT_START
 
 
 async def test_a_worker_without_descriptors_says_so_in_one_line(broker: Broker) -> None:
