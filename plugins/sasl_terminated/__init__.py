@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from pydantic import ConfigDict, SkipValidation
 
-from plugins.sasl_terminated.authenticator import Authenticator, Introduce
+from plugins.sasl_terminated.authenticator import Authenticator, Introduce, Present
 from plugins.sasl_terminated.bare_tokens import BareTokens
 from plugins.sasl_terminated.session import SaslSession
 from proxy.plugin import (
@@ -44,18 +44,23 @@ class SaslTerminated(Plugin):
     """Authenticates clients, and lets no other requests pass before."""
 
     class Options(Plugin.Options):
-        """`authority` says who may come; `introduce` tells the broker for whom the proxy speaks, where it depends."""
+        """`authority` says who may come; `introduce` tells the broker for whom the proxy speaks, where it depends.
+
+        `present`: the authority of the listener in the configuration in force, which may be a later one.
+        """
 
         model_config = ConfigDict(arbitrary_types_allowed=True)
 
         authority: SkipValidation[Authority]
         introduce: SkipValidation[Introduce | None] = None
+        present: SkipValidation[Present | None] = None
 
     def __init__(self, options: Options, services: Services) -> None:
         super().__init__(options, services)
         self._name = services.name
         self._authority = options.authority
-        self._authenticator = Authenticator(options.authority, options.introduce, services.clock)
+        present = options.present or (lambda: options.authority)
+        self._authenticator = Authenticator(options.authority, present, options.introduce, services.clock)
 
     def connected(self, connection: Connection) -> Steps:
         """Begin with a narrow gate: the client is not known yet."""
@@ -105,14 +110,17 @@ class SaslTerminated(Plugin):
         no = session.check(ctx, request)
         if no is not None:
             return no
-        ours = list(self._authority.mechanisms)
+        authority = self._authenticator.authority
+        if authority is None:
+            return Disconnect("the listener has no SASL of its own any more")
+        ours = list(authority.mechanisms)
         if mechanism not in ours:
             yield Sleep(self._authenticator.failed(ctx.connection, "unknown", "a mechanism that is not offered here"))
             answer = SaslHandshakeResponse(error_code=ErrorCode.UNSUPPORTED_SASL_MECHANISM, mechanisms=ours)
             return Reply(answer, end="authentication failed")
         if session.number and ctx.version == 0:
             return Disconnect("authentication again, in a way that knows of no such thing (SaslHandshake v0)")
-        session.exchange = self._authenticator.begin(session, mechanism)
+        session.exchange = self._authenticator.begin(session, authority, mechanism)
         session.state = AGREED[session.state]
         if session.number:
             session.begin_again()

@@ -3,7 +3,8 @@
 Rules:
 * What takes long to check takes steps.
 * A refusal is delayed, the longer the more refusals the client's address has had.
-* When a client authenticates again, the mechanism and the principal must stay the same (KIP-368).
+* When a client authenticates again, the mechanism and the principal must stay the same (KIP-368). The authority of the
+  configuration in force decides: whom the one knows with which the connection began, that one may not.
 """
 
 from __future__ import annotations
@@ -24,23 +25,30 @@ from proxy.plugin.sasl import (
     rejected,
 )
 
+Present = Callable[[], Authority | None]  # the authority in the configuration in force; None: it has none any more
 Introduce = Callable[[Connection, str], Steps]  # of the principal; an answer other than None ends the connection
 
 
 class Authenticator:
     """Authenticates the clients of one listener."""
 
-    def __init__(self, authority: Authority, introduce: Introduce | None, clock: PluginClock) -> None:
-        self._authority = authority
+    def __init__(self, first: Authority, present: Present, introduce: Introduce | None, clock: PluginClock) -> None:
+        self._first = first
+        self._present = present
         self._introduce = introduce
         self._clock = clock
 
-    def begin(self, session: SaslSession, mechanism: str) -> Exchange:
+    @property
+    def authority(self) -> Authority | None:
+        """The authority that decides about clients that begin now. None: nobody does."""
+        return self._present()
+
+    def begin(self, session: SaslSession, authority: Authority, mechanism: str) -> Exchange:
         """The exchange of a client that named this mechanism."""
         if session.number and mechanism != session.mechanism:
             return Rejecting(rejected(other_mechanism(session.mechanism, mechanism), mechanism, True))
         session.mechanism = mechanism
-        return self._authority.begin(mechanism, session.number > 0)
+        return authority.begin(mechanism, session.number > 0)
 
     def step(self, session: SaslSession, token: bytes) -> Generator[Step, Any, StepResult]:
         """Give a token to the exchange that is under way."""
@@ -53,7 +61,8 @@ class Authenticator:
         principal, before = f"User:{outcome.user}", session.connection.principal
         if session.number and principal != before:
             return rejected(other_principal(str(before), principal), session.mechanism, True)
-        limits = [seconds for seconds in (self._authority.session, outcome.lifetime) if seconds is not None]
+        authority = self._present() or self._first
+        limits = [seconds for seconds in (authority.session, outcome.lifetime) if seconds is not None]
         return outcome._replace(lifetime=min(limits, default=None))
 
     def _timed(self, session: SaslSession, check: Generator[Step, Any, StepResult]) -> Generator[Step, Any, StepResult]:
@@ -74,4 +83,4 @@ class Authenticator:
     def failed(self, connection: Connection, mechanism: str, why: str, user: str | None = None) -> float:
         """Emit the event of a refusal. Returns the seconds to wait before the client is told."""
         connection.gate.tell(Refused(mechanism, why, user and f"User:{user}"))
-        return self._authority.failed(connection.client[0])
+        return self._first.failed(connection.client[0])

@@ -11,6 +11,7 @@ from typing import Any
 
 import trio
 
+from proxy.auth.authority import ListenerAuthority
 from proxy.core.clock import Clock
 from proxy.core.topic_names import TopicNames
 from proxy.net.complaints import Complaints
@@ -51,6 +52,7 @@ class PluginHost:
         self.counters = PluginCounters()
         self.topics: defaultdict[str, TopicNames] = defaultdict(TopicNames)  # by cluster
         self.threads: set[ThreadWork] = set()  # of plugins that run
+        self.authority: Callable[[str], ListenerAuthority | None] = lambda listener: None  # the one in force
         self.upstream: Callable[[str], Upstream | None] = lambda cluster: None  # by cluster: the one that is served
 
     def cut(self) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from proxy.auth.authority import ListenerAuthority
 from proxy.config import Config
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
@@ -39,6 +40,7 @@ class ListenerInForce:
     """What is in force for the clients of one listener."""
 
     filters: Filters
+    authority: ListenerAuthority | None
     introduce_later: bool  # the proxy's identity at brokers depends on the client
     tls: ClientTls | None
 

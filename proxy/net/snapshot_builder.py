@@ -4,7 +4,8 @@ Rules:
 * A snapshot is built completely, in a thread, or not at all.
 * Whatever has the same options is kept from the previous snapshot (`building.py`): plugins, authorities, files, TLS
   contexts, and the filters of a listener whose plugins are all the same.
-* SASL belongs to a connection: the connection keeps the plugin that it began with, whatever its listener has now.
+* SASL belongs to a connection: the connection keeps the plugin that it began with, whatever its listener has now. But
+  who may authenticate again, the listener's present authority says.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ class SnapshotBuilder:
         for authentication in (*in_use, current):
             plugins = (authentication, cluster.address, *cluster.plugins, cluster.api_versions)
             filters = building.get((FILTERS, name, authentication), read_by(plugins), partial(Filters, plugins))
-        return ListenerInForce(filters, later, tls)
+        return ListenerInForce(filters, judge, later, tls)
 
     def _authentication(self, name: str, judge: ListenerAuthority | None, identities: Identities | None) -> Plugin:
         cluster = self._config.listeners[name].cluster
@@ -102,7 +103,8 @@ class SnapshotBuilder:
             options = SaslInspected.Options(principal_claim=claim)
             return self._always(cluster, "sasl_inspected", SaslInspected, options, name)
         steps = None if identities is None else partial(introduce_later, identities)
-        terminates = SaslTerminated.Options(authority=judge, introduce=steps)
+        present = partial(_authority_in_force, self._host, name)
+        terminates = SaslTerminated.Options(authority=judge, introduce=steps, present=present)
         return self._always(cluster, "sasl_terminated", SaslTerminated, terminates, name, (judge, identities))
 
     def _always(
@@ -115,6 +117,10 @@ class SnapshotBuilder:
     def _plugin(self, cluster: str, called: str, use: PluginUse, of: object, whose: str = "") -> Plugin:
         make = partial(HostedPlugin, use, cluster, self._host, called)
         return self.building.get((PLUGIN, cluster, called, whose), of, make).plugin
+
+
+def _authority_in_force(host: PluginHost, listener: str) -> ListenerAuthority | None:
+    return host.authority(listener)  # asked anew each time: the gateway sets it later
 
 
 def build(

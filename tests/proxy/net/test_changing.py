@@ -29,8 +29,12 @@ from proxy.net.process import StartError
 from proxy.protocol.api import HEARTBEAT
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.header import request_frame
+from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from proxy.protocol.messages.heartbeat import HeartbeatResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from proxy.protocol.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from proxy.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from tests.plugins.sasl import PLAIN_ALICE, handshake
 from tests.proxy.net.scripted import (
     HEARTBEAT_REQUEST,
     LOOPBACK,
@@ -350,6 +354,42 @@ async def test_who_came_before_sasl_was_asked_for_goes_on_and_who_comes_is_asked
         assert await mark(before) == 3
         async with beating(config) as client:
             assert await mark(client) == 3
+
+
+async def log_in(client: Client) -> int:
+    """Authenticate as alice. Returns the error."""
+    assert not (await client.ask(SaslHandshakeRequest(mechanism="PLAIN"), SaslHandshakeResponse, 1)).error_code
+    token = SaslAuthenticateRequest(auth_bytes=PLAIN_ALICE)
+    return (await client.ask(token, SaslAuthenticateResponse, 1)).error_code
+
+
+@pytest.mark.parametrize("again", [False, True])
+async def test_who_authenticates_after_a_change_does_so_by_what_is_in_force(
+    broker: Broker, tmp_path: Path, again: bool
+) -> None:
+    config = configuration(broker.endpoint)
+
+    def knowing(file: str, *users: str) -> Config:
+        save(tmp_path / file, {user: verifiers(f"{user}-secret") for user in users})
+        sasl = {"mechanisms": ["PLAIN"], "credentials": str(tmp_path / file), "session": "1h"}
+        return having(config, listeners={"clients": listener(port_of(config), sasl=sasl)})
+
+    others = knowing("one", "alice"), knowing("two", "alice", "bob"), knowing("three", "bob"), config
+    for after, error in zip(others, (0, 0, ErrorCode.SASL_AUTHENTICATION_FAILED, None), strict=True):
+        async with serving(others[0]) as gateway, connected(LOOPBACK, port_of(config)) as client:
+            if again:
+                assert await log_in(client) == 0
+            else:
+                asked = ApiVersionsRequest(client_software_name="test", client_software_version="1")
+                assert not (await client.ask(asked, ApiVersionsResponse, 3)).error_code
+            await gateway.apply(after)
+            if again:
+                assert await client.beat() == 0
+            if error is None:
+                await client.send(handshake(2))
+            else:
+                assert await log_in(client) == error
+            assert await client.is_closed() if error != 0 else await client.beat() == 0
 
 
 async def test_files_are_read_anew(broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
