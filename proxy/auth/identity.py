@@ -4,6 +4,8 @@ Rules:
 * `introduce()` is the whole authentication as steps, so that a new connection and one in use (KIP-368) share it. `net`
   drives the steps on a new connection. On one in use they run beside the conversation of its link.
 * An answer that takes long to compute is computed in a thread.
+* A session is renewed by the configuration in force: the password or the token may be another than at its beginning.
+  Who the proxy is stays the same, since brokers let nobody become somebody else on a connection (KIP-368).
 * A broker's reason for a refusal is reported. What we sent to it never is.
 """
 
@@ -92,14 +94,14 @@ def _refused(error: IntroductionError | ProtocolError) -> str:
     return f"the broker {what}{error}"
 
 
-def keep_up(connection: Connection, identity: Identity, versions: Versions, lifetime: float) -> Steps:
+def keep_up(connection: Connection, identity: Identity, versions: Versions, lifetime: float, present: Present) -> Steps:
     """Authenticate again each time before the session ends, beside the conversation."""
     pause = lifetime * RENEW_AT
     while True:
         yield Sleep(pause)
         yield Alone()
         try:
-            left = yield from introduce(identity, versions)
+            left = yield from introduce(_now(identity, present(), connection.principal), versions)
         except (IntroductionError, ProtocolError) as error:
             return Disconnect(_refused(error))
         connection.gate.leave()
@@ -108,7 +110,17 @@ def keep_up(connection: Connection, identity: Identity, versions: Versions, life
         pause = max(left * RENEW_AT, SOONEST)
 
 
-def introduce_later(identities: Identities, connection: Connection, principal: str) -> Steps:
+def _now(identity: Identity, identities: Identities | None, principal: str | None) -> Identity:
+    """The same identity as it is configured now. If there is none, the given one."""
+    try:
+        now = identity if identities is None else identities.of(principal)
+    except IntroductionError:
+        return identity
+    is_same = (now.mechanism, now.principal) == (identity.mechanism, identity.principal)
+    return now if is_same else identity
+
+
+def introduce_later(identities: Identities, present: Present, connection: Connection, principal: str) -> Steps:
     """Authenticate on a connection in use, once the client's identity is known. Then renew that before it expires."""
     versions = connection.broker_versions
     try:
@@ -118,7 +130,7 @@ def introduce_later(identities: Identities, connection: Connection, principal: s
         return Disconnect(_refused(error))
     connection.taken_for = identity.principal
     if lifetime is not None:
-        connection.gate.run(keep_up(connection, identity, versions, lifetime))
+        connection.gate.run(keep_up(connection, identity, versions, lifetime, present))
     return None
 
 
@@ -140,6 +152,9 @@ class Identities:
         if identity is None:
             raise IntroductionError(f"would not know us: no identity for {principal or 'clients without a principal'}")
         return identity
+
+
+Present = Callable[[], Identities | None]  # those of the configuration in force; None: the cluster has none any more
 
 
 class BearerIdentity:

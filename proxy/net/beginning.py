@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import trio
 
 from proxy.auth.identity import keep_up
@@ -34,7 +36,8 @@ def serve(
         link = Link(connection, filters, snapshot.limits, worker.link_counters, reactor.clock, reactor.allowance)
         beginning = link.begin()
         if introduced is not None and introduced.lifetime is not None:
-            link.run(keep_up(connection, introduced.identity, introduced.versions, introduced.lifetime))
+            present = partial(worker.host.identities, connection.cluster)
+            link.run(keep_up(connection, introduced.identity, introduced.versions, introduced.lifetime, present))
         conversation = reactor.adopt(client, broker, link)
     except BaseException:
         if link is not None:

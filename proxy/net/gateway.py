@@ -17,7 +17,6 @@ from typing import Any
 
 import trio
 
-from proxy.auth.authority import ListenerAuthority
 from proxy.config import Config
 from proxy.core.limits import Counters as LinkCounters
 from proxy.net.applying import Applying
@@ -96,7 +95,8 @@ class Gateway:
         self._changing = Changing(self._worker, self._draining, self._say_when_open, tell)
         self._applying = Applying(self._worker, self._changing)
         host.upstream = self._upstream
-        host.authority = self._authority
+        host.authority = lambda listener: self.snapshot.authority(listener)
+        host.identities = lambda cluster: self.snapshot.identities(cluster)
         self.states = WorkerStates(self._worker, self._applying.lock, self._keep_up)
 
     @property
@@ -174,10 +174,6 @@ class Gateway:
         served = self._served.get(learned.cluster)
         if served is not None:
             served.exposure.learn(learned)
-
-    def _authority(self, listener: str) -> ListenerAuthority | None:
-        found = self.snapshot.listeners.get(listener)
-        return None if found is None else found.authority
 
     def _upstream(self, cluster: str) -> Upstream | None:
         served = self._served.get(cluster)

@@ -12,6 +12,7 @@ from typing import Any
 import trio
 
 from proxy.auth.authority import ListenerAuthority
+from proxy.auth.identity import Identities
 from proxy.core.clock import Clock
 from proxy.core.topic_names import TopicNames
 from proxy.net.complaints import Complaints
@@ -53,6 +54,7 @@ class PluginHost:
         self.topics: defaultdict[str, TopicNames] = defaultdict(TopicNames)  # by cluster
         self.threads: set[ThreadWork] = set()  # of plugins that run
         self.authority: Callable[[str], ListenerAuthority | None] = lambda listener: None  # the one in force
+        self.identities: Callable[[str], Identities | None] = lambda cluster: None  # those in force
         self.upstream: Callable[[str], Upstream | None] = lambda cluster: None  # by cluster: the one that is served
 
     def cut(self) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from proxy.auth.authority import ListenerAuthority
+from proxy.auth.identity import Identities
 from proxy.config import Config
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
@@ -73,6 +74,16 @@ class GatewaySnapshot:
             _, *rest = self.listeners[listener].filters.plugins
             found = self._filters[listener, authentication] = Filters([authentication, *rest])
         return found
+
+    def authority(self, listener: str) -> ListenerAuthority | None:
+        """The authority that checks the clients of a listener. None: there is none, or no such listener."""
+        found = self.listeners.get(listener)
+        return None if found is None else found.authority
+
+    def identities(self, cluster: str) -> Identities | None:
+        """The proxy's identities at a cluster. None: there are none, or no such cluster."""
+        found = self.clusters.get(cluster)
+        return None if found is None or found.identity is None else found.identity.identities
 
     @property
     def all_filters(self) -> Iterable[Filters]:

@@ -102,7 +102,8 @@ class SnapshotBuilder:
             claim = self._config.clusters[cluster].principal_claim
             options = SaslInspected.Options(principal_claim=claim)
             return self._always(cluster, "sasl_inspected", SaslInspected, options, name)
-        steps = None if identities is None else partial(introduce_later, identities)
+        ours = partial(_identities_in_force, self._host, cluster)
+        steps = None if identities is None else partial(introduce_later, identities, ours)
         present = partial(_authority_in_force, self._host, name)
         terminates = SaslTerminated.Options(authority=judge, introduce=steps, present=present)
         return self._always(cluster, "sasl_terminated", SaslTerminated, terminates, name, (judge, identities))
@@ -121,6 +122,10 @@ class SnapshotBuilder:
 
 def _authority_in_force(host: PluginHost, listener: str) -> ListenerAuthority | None:
     return host.authority(listener)  # asked anew each time: the gateway sets it later
+
+
+def _identities_in_force(host: PluginHost, cluster: str) -> Identities | None:
+    return host.identities(cluster)
 
 
 def build(

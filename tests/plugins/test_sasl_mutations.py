@@ -155,7 +155,7 @@ class Introducing(Plugin):
 
     def connected(self, connection: Connection) -> Steps:
         connection.broker_versions = {SASL_AUTHENTICATE.key: (0, 2)}
-        return introduce_later(self._identities, connection, "User:bob")
+        return introduce_later(self._identities, lambda: None, connection, "User:bob")
 
 
 def answered(server: Exchange, asked: bytes) -> tuple[bytes, bytes | None]:

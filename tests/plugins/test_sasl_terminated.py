@@ -229,7 +229,7 @@ class Introducing(Terminated):
 
     def __init__(self) -> None:
         identities = Identities(None, {"User:alice": Password("PLAIN", "dk", "dk-secret")})
-        super().__init__(introduce=partial(introduce_later, identities))
+        super().__init__(introduce=partial(introduce_later, identities, lambda: None))
 
     def connected(self, connection: Connection):  # type: ignore[no-untyped-def]
         connection.broker_versions = {SASL_AUTHENTICATE.key: (0, 2)}

@@ -97,14 +97,16 @@ def test_who_we_are_may_depend_on_the_client() -> None:
 
 
 class KeepingUp(Plugin):
+    present: Identities | None = None
+
     def connected(self, connection: Connection) -> Steps:
-        return keep_up(connection, PLAIN, VERSIONS, 2.0)
+        return keep_up(connection, PLAIN, VERSIONS, 2.0, lambda: self.present)
 
 
 class Later(Plugin):
     def connected(self, connection: Connection) -> Steps:
         connection.broker_versions = VERSIONS
-        return introduce_later(Identities(PLAIN, {}), connection, "User:alice")
+        return introduce_later(Identities(PLAIN, {}), lambda: None, connection, "User:alice")
 
 
 def handshake() -> bytes:
@@ -131,6 +133,33 @@ def test_a_session_with_a_broker_is_renewed_before_it_ends_while_requests_wait()
         << ToBroker(heartbeat(2))
         << Wake(0, 2.8)
         << ResumeClient()
+    )
+
+
+class Renewed(KeepingUp):
+    present = Identities(Password("PLAIN", "doorkeeper", "new-secret"), {})
+
+
+class Another(KeepingUp):
+    present = Identities(Password("PLAIN", "another", "new-secret"), {})
+
+
+class Nobody(KeepingUp):
+    present = Identities(None, {"User:alice": PLAIN})
+
+
+@pytest.mark.parametrize(
+    ("plugin", "password"), [(Renewed, b"new-secret"), (Another, b"dk-secret"), (Nobody, b"dk-secret")]
+)
+def test_a_session_is_renewed_with_the_password_of_now_as_long_as_we_are_the_same(
+    plugin: type[KeepingUp], password: bytes
+) -> None:
+    assert (
+        Playbook(plugin(), byte_by_byte=False)
+        >> Time()
+        << ToBroker(handshake())
+        >> FromBroker(sasl.agreed(0))
+        << ToBroker(asking(SaslAuthenticateRequest(auth_bytes=b"\0doorkeeper\0" + password), 0, 2, None))
     )
 
 

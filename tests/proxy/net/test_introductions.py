@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 import trio
+from structlog.testing import capture_logs
 
 from proxy.auth.identity import Identities, Password
 from proxy.auth.users import save
 from proxy.auth.verifiers import verifiers
+from proxy.config import Config
 from proxy.core.topology import Endpoint
 from proxy.net.dial import UnreachableError, dial
 from proxy.net.discovery import discover
@@ -76,6 +78,33 @@ async def test_discovery_and_clients_come_through_a_broker_that_wants_to_know(
         outside = configuration(at, clusters={"main": cluster})
         async with serving(outside), connected(LOOPBACK, port_of(outside)) as client:
             assert await client.beat() == 0
+    broker.die()
+
+
+async def test_a_session_with_a_broker_is_renewed_with_the_password_of_now(
+    nursery: trio.Nursery, tmp_path: Path
+) -> None:
+    broker = Broker()
+    await nursery.start(broker.serve)
+    listeners = guarded(tmp_path, broker.endpoint)
+    listeners["clients"]["sasl"]["session"] = "2s"  # type: ignore[index]
+    inside = configuration(broker.endpoint, listeners=listeners)
+
+    def outside(password: str) -> Config:
+        sasl = {"mechanism": "PLAIN", "username": "doorkeeper", "password": password}
+        return configuration(at, clusters={"main": {"bootstrap": [str(at)], "sasl": sasl}}, listeners={"clients": here})
+
+    async with serving(inside) as inner:
+        at = Endpoint(LOOPBACK, port_of(inner.snapshot.config))
+        here = {"cluster": "main", "bind": str(configuration(at).listeners["clients"].bind)}
+        async with serving(outside("dk-secret")) as outer, connected(LOOPBACK, port_of(outer.config)) as client:
+            assert await client.beat() == 0
+            with capture_logs() as logs, trio.fail_after(PATIENCE):
+                save(tmp_path / "users.yaml", {"doorkeeper": verifiers("new-secret")})
+                await inner.apply(inside)
+                await outer.apply(outside("new-secret"))
+                while not any(line["event"] == "client authenticated" and line["again"] for line in logs):
+                    assert await client.beat() == 0
     broker.die()
 
 
