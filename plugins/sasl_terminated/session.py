@@ -121,7 +121,7 @@ class SaslSession:
 
     def _expire(self, number: int, seconds: float) -> Steps:
         yield Sleep(seconds, unless=self._renewed)
-        if self.number == number:
-            self.state = SaslState.AGAIN if self.state is SaslState.AGAIN else SaslState.OVER
+        if self.number == number and TABLE[self.state][Comes.TIME] is Do.END:
+            self.state = SaslState.OVER
             self._narrow()
         return None

@@ -504,6 +504,24 @@ def test_a_session_that_is_renewed_goes_on() -> None:
     )
 
 
+def test_a_session_that_ends_while_it_is_renewed_is_renewed() -> None:
+    assert (
+        authenticated(5.0)
+        >> FromClient(handshake(3))
+        << Wake(0, 1.0)
+        << ToClient(offered(3))
+        >> Time(1)
+        >> FromClient(authenticate(4))
+        << ToClient(yes(4, lifetime=5000))
+        << PauseClient()
+        << known("PLAIN", "User:alice", again=True)
+        << Wake(0, 5.0)
+        << ResumeClient()
+        >> FromClient(heartbeat(5))
+        << ToBroker(heartbeat(5))
+    )
+
+
 def test_only_the_end_of_the_present_session_is_waited_for() -> None:
     link = reached(SaslState.FRESH)
     wakes: list[Wake] = []

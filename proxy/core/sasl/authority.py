@@ -6,7 +6,7 @@
     AGREED       illegal          illegal           step -> DONE**    illegal          close
     DONE         pass             refuse            refuse            pass             -
     LIMITED      pass             agree -> AGAIN    refuse            pass             end -> OVER
-    AGAIN        illegal          illegal           step -> DONE**    illegal          end -> OVER
+    AGAIN        illegal          illegal           step -> DONE**    illegal          -
     OVER         close            agree -> AGAIN    close             close            -
 
     *  once that succeeded
@@ -89,7 +89,7 @@ TABLE: dict[SaslState, dict[Comes, Do]] = {
     SaslState.AGREED: _row(Do.ILLEGAL, Do.ILLEGAL, Do.STEP, Do.ILLEGAL, Do.CLOSE),
     SaslState.DONE: _row(Do.PASS, Do.REFUSE, Do.REFUSE, Do.PASS, Do.NOTHING),
     SaslState.LIMITED: _row(Do.PASS, Do.AGREE, Do.REFUSE, Do.PASS, Do.END),
-    SaslState.AGAIN: _row(Do.ILLEGAL, Do.ILLEGAL, Do.STEP, Do.ILLEGAL, Do.END),
+    SaslState.AGAIN: _row(Do.ILLEGAL, Do.ILLEGAL, Do.STEP, Do.ILLEGAL, Do.NOTHING),
     SaslState.OVER: _row(Do.CLOSE, Do.AGREE, Do.CLOSE, Do.CLOSE, Do.NOTHING),
 }
 AGREED = {
