@@ -17,6 +17,7 @@ from proxy.text.problems import Finding
 from proxy.text.words import nearest
 
 ROOM = 10
+LOOPBACK = "127.0.0.1"  # what "localhost" stands for
 EVERYWHERE = "*"  # in place of a host: every address of the machine
 
 
@@ -94,10 +95,11 @@ def _little_room(path: KeyPath, lower: str, ids: int) -> Finding:
 
 
 def _loops(config: Config) -> Iterator[Finding]:
-    listening = {(it.bind.host, it.bind.port): name for name, it in config.listeners.items()}
+    listening = {(_host(it.bind), it.bind.port): name for name, it in config.listeners.items()}
     for name, cluster in config.clusters.items():
         for index, address in enumerate(cluster.bootstrap):
-            loop = listening.get((address.host, address.port))
+            hosts = (_host(address), EVERYWHERE) if is_loopback(address.host) else (_host(address),)
+            loop = next((listening[host, address.port] for host in hosts if (host, address.port) in listening), None)
             if loop is not None:
                 path = ("clusters", name, "bootstrap", index)
                 yield Finding(path, f'{address} is listener "{loop}" of this proxy; write the address of a broker')
@@ -133,4 +135,5 @@ def _host(address: HostPort) -> str:
     try:
         return str(ip_address(address.host))
     except ValueError:
-        return address.host.lower()
+        host = address.host.rstrip(".").lower()
+        return LOOPBACK if host == "localhost" else host

@@ -37,9 +37,34 @@ def test_each_listener_without_a_port_of_its_own_is_told_once() -> None:
 
 
 def test_one_host_has_several_notations() -> None:
-    for one, two in (("[::1]", "[0::1]"), ("kafka", "KAFKA"), ("[::0]", "kafka"), ("kafka", "0")):
+    for one, two in (
+        ("[::1]", "[0::1]"),
+        ("kafka", "KAFKA"),
+        ("127.0.0.1", "localhost"),
+        ("[::0]", "kafka"),
+        ("kafka", "0"),
+    ):
         found = [it.message for it in findings(config(a=f"{one}:9000", b=f"{two}:9000")) if it.path[-1] == "bind"]
         assert 'listener "a" has port 9000 already; choose another, more than 10 away' in found
+
+
+def test_a_bootstrap_address_that_is_a_listener_is_told_in_whatever_notation() -> None:
+    def told(bind: str, bootstrap: str) -> bool:
+        whole = config(clients=f"{bind}:9000").model_dump(exclude_unset=True)
+        whole["clusters"]["main"]["bootstrap"] = [f"{bootstrap}:9000"]
+        return any("is listener" in finding.message for finding in findings(Config.model_validate(whole)))
+
+    for bind, bootstrap in (
+        ("127.0.0.1", "localhost"),
+        ("localhost", "127.0.0.1"),
+        ("[::1]", "[0::1]"),
+        ("kafka", "KAFKA"),
+        ("0.0.0.0", "localhost"),
+        ("0.0.0.0", "127.0.0.1"),
+    ):
+        assert told(bind, bootstrap), (bind, bootstrap)
+    for bind, bootstrap in (("127.0.0.1", "127.0.0.2"), ("0.0.0.0", "kafka"), ("127.0.0.1", "kafka")):
+        assert not told(bind, bootstrap), (bind, bootstrap)
 
 
 def test_with_host_names_a_listener_needs_one_port_alone() -> None:
