@@ -26,7 +26,7 @@ from proxy.plugin import (
     turn,
 )
 from proxy.plugin.schema import NO_UUID, Array, Element, Field, StructChain, StructType, arrays, errors, level, paths
-from rules.match import Subject
+from rules.match import Match, Subject
 
 TELLING = frozenset(
     {
@@ -123,13 +123,30 @@ def at_level(response: Struct, version: int, name: str, around: Subject, name_of
 
     `around`: the properties of the request as a whole.
     """
+    for struct, about in _structs(response, version, around, name_of):
+        if level(type(struct)) == name and errors(type(struct), version):
+            yield struct, about
+
+
+def shows(response: Struct, version: int, match: Match, around: Subject, name_of: NameOf) -> bool:
+    """Whether an answer names something that matches. A topic by an id without a known name may match."""
+    for struct, about in _structs(response, version, around, name_of):
+        has_id = about.topic is None and any(
+            meaning is Meaning.TOPIC_ID and value != NO_UUID for meaning, value in _values(struct, version)
+        )
+        if match.of_subject(about, is_part=has_id):
+            return True
+    return False
+
+
+def _structs(response: Struct, version: int, around: Subject, name_of: NameOf) -> Iterator[tuple[Struct, Subject]]:
+    """Each struct of an answer, with its subject."""
     here = _with(around, response, version, name_of, None)
-    if level(type(response)) == name and errors(type(response), version):
-        yield response, here
+    yield response, here
     for field in response.fields:
         if isinstance(field.kind, StructType) and field.is_array and field.present(version):
             for element in getattr(response, field.name) or ():
-                yield from at_level(element, version, name, here, name_of)
+                yield from _structs(element, version, here, name_of)
 
 
 def _with(around: Subject, said: Any, version: int, name_of: NameOf, request: object) -> Subject:

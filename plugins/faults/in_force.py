@@ -97,7 +97,7 @@ class FaultsInForce:
             unlike = {name: unlike_request(fault.match, facts) for name, fault in faults}
             for name, conditions in unlike.items():
                 if len(conditions) == 1:
-                    self._near_miss(name, conditions[0], ctx)
+                    self.near_miss(name, conditions[0], ctx)
             found = tuple(it for it in faults if not unlike[it[0]])
             if len(facts.client.client_id or "") <= LONGEST:
                 if len(self._compared) == MOST:
@@ -193,9 +193,9 @@ class FaultsInForce:
     def compare(self, name: str, fault: FaultRule, subject: Subject, ctx: Context) -> None:
         """Note why a fault is not about this subject of a request."""
         if why := self._near.unlike(name, fault.match, subject):
-            self._near_miss(name, why, ctx)
+            self.near_miss(name, why, ctx)
 
-    def _near_miss(self, name: str, why: str, ctx: Context) -> None:
+    def near_miss(self, name: str, why: str, ctx: Context) -> None:
         """Note a request that did not match for this one reason."""
         if self._near.is_new(name, why):
             self.note(name, Result.NEAR_MISS, why, ctx)

@@ -122,6 +122,8 @@ class RequestFaults:
                 silent = no_answer(target)
                 if silent is None:
                     pending.faults.append((name, fault))
+                    if all(thing.is_open for thing in meant):
+                        pending.open.add(name)
                 else:
                     self._in_force.note(name, Result.CANNOT, silent, ctx)
                 continue

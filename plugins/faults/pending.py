@@ -23,6 +23,7 @@ class PendingFaults:
     """What is still to be applied. `subject`: the request as a whole; `leaving`: how the frame leaves.
 
     `asks_all`: the request has no list, and so asks for all. `births`: of the faults in force when the request came.
+    `open`: the names of faults on the answer that are about it only if it shows what they are about.
     """
 
     subject: Subject
@@ -31,6 +32,7 @@ class PendingFaults:
     to_answer: list[Callable[[Response], None]] = field(default_factory=list)
     leaving: AnswerManner | None = None  # of the frame that leaves next
     asks_all: bool = False
+    open: set[str] = field(default_factory=set)
     _by: str = ""  # the fault that decided how the frame leaves
 
     def __bool__(self) -> bool:

@@ -2,6 +2,7 @@
 
 Rules:
 * A fault is not applied where other faults exclude it (`pending.py`), or answered what it is about.
+* If only the answer shows whether a fault is about it, and it shows nothing of that, the fault is not applied.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from plugins.faults.about import NameOf, Thing
+from plugins.faults.about import NameOf, Thing, shows
 from plugins.faults.effect import FaultSide, Target
 from plugins.faults.fault_set import NamedFault
 from plugins.faults.in_force import FaultsInForce
@@ -56,11 +57,18 @@ class FaultTrials:
         """Apply a fault, unless what other faults did excludes it, or it came after the request."""
         if pending.births.get(name) != self._in_force.births.get(name):
             return None
+        if name in pending.open and not self._is_shown(fault, target):
+            self._in_force.near_miss(name, "nothing in the answer is meant", target.ctx)
+            return None
         cannot = pending.cannot(fault.do.effect)
         if cannot is None:
             return (yield from self._in_force.apply(name, fault, target))
         self._in_force.note(name, Result.CANNOT, cannot, target.ctx)
         return None
+
+    def _is_shown(self, fault: FaultRule, target: Target) -> bool:
+        """Whether the answer shows something that a fault is about."""
+        return shows(target.message, target.ctx.version, fault.match, target.subject, self._name_of)
 
     def note_all(self, ctx: Context, faults: Iterable[NamedFault], why: str) -> None:
         """Note that none of these faults can be applied, and why."""

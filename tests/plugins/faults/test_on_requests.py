@@ -163,6 +163,38 @@ def test_in_a_share_session_the_answers_are_about_topics_that_its_requests_do_no
         assert shared(answer) == told
 
 
+@pytest.mark.parametrize("do", ["{throttle: 1s}", "{delay: {time: 1s, side: after_broker}}", "drop"])
+def test_an_answer_that_shows_nothing_of_what_is_meant_is_left_alone(tmp_path: Path, do: str) -> None:
+    faults = FaultFile(tmp_path, f"faults: [{{match: {{topic: others}}, do: {do}}}]")
+    talk = FaultTalk(faults, sharing)
+    answer = talk.ask(MetadataRequest(topics=None), 9)
+    assert [topic.name for topic in answer.topics] == ["orders", "payments"]
+    assert faults.told[-1].endswith("nothing in the answer is meant")
+    talk.ask(share_fetch(0, "orders", "payments"), 1)
+    assert not talk.ask(share_fetch(1), 1).error_code
+    assert not faults.plugin.ledger.of("fault 1", Result.FIRED)
+
+
+@pytest.mark.parametrize(
+    ("meant", "delayed"),
+    [("topic: orders", 3), ("topic: orders, partition: 0", 2), ("topic: orders, partition: 7", 0)],
+)
+def test_an_answer_that_shows_what_is_meant_is_delayed(tmp_path: Path, meant: str, delayed: int) -> None:
+    delay = "{delay: {time: 1s, side: after_broker}}"
+    talk = FaultTalk(FaultFile(tmp_path, f"faults: [{{match: {{{meant}}}, do: {delay}}}]"), sharing)
+    talk.ask(share_fetch(0, "orders", "payments"), 1)
+    talk.ask(share_fetch(1), 1)
+    talk.ask(MetadataRequest(topics=None), 9)  # its answer has topics without partitions
+    assert len(talk.slept) == delayed
+
+
+def test_a_topic_of_a_share_session_without_a_known_name_may_be_meant(tmp_path: Path) -> None:
+    faults = FaultFile(tmp_path, "faults: [{match: {topic: orders}, do: {delay: {time: 1s, side: after_broker}}}]")
+    talk = FaultTalk(faults, sharing)
+    talk.ask(share_fetch(1), 1)  # the faults came in the middle of the session
+    assert talk.slept == [1.0]
+
+
 def test_a_share_session_is_never_without_a_topic_that_its_client_named(tmp_path: Path) -> None:
     faults = FaultFile(tmp_path, "faults: [{match: {topic: orders}, do: {error: NOT_LEADER_OR_FOLLOWER}}]")
     talk = FaultTalk(faults, sharing)

@@ -72,7 +72,7 @@ def test_the_cluster_is_described_without_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("match", "do", "why"),
     [
-        ("{topic: other}", "{missing: topic}", "the answer has no topic that is meant"),
+        ("{topic: other}", "{missing: topic}", "nothing in the answer is meant"),
         ("{api: Metadata}", "{missing: {broker: 7}}", "the answer does not name broker 7"),
     ],
 )
