@@ -79,9 +79,12 @@ class ClientAuthorizer:
             self.edition = object()
 
     def still_has(self, rights: ClientRights) -> bool:
-        """Are these rights by the present rules? A rule's hours may be over: they count when a request begins."""
+        """Are these rights by the present rules? A rule's hours may be over: they count when a request begins.
+
+        Other rules, or none, may be in force by another configuration: they are not asked here.
+        """
         self.current()
-        return self.rights is rights or self.rights.id == rights.id
+        return not self.of.is_over and (self.rights is rights or self.rights.id == rights.id)
 
     @property
     def held(self) -> int:

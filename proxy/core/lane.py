@@ -1,7 +1,7 @@
 """Lanes: the two directions of a link, and what they have in common.
 
 Rules:
-* A frame is handled by the filters and limits that were in force when it began; others may come at any time.
+* A frame is handled by the filters and limits that were in force when it was met; others may come at any time.
 * A lane has one state. While it is not OPEN, its splitter holds back the bytes that come, and its socket is not read:
   at most the rest of one chunk is kept.
 

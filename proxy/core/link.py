@@ -7,7 +7,7 @@ Rules:
   handler said Disconnect), the answers to older requests leave first. An end from the broker's side ends it at once.
 * After `Close` the link takes no more bytes and gives no more commands.
 * New filters and limits may come into force between any two calls. A request and its answer keep those that were in
-  force when the request was met; a request that was not met yet gets the new ones.
+  force when the request was met; a request that was not met yet, or is still assembled, gets the new ones.
 
     client -> Requests  -> broker        each lane owns a Splitter and reads the frames that plugins want;
     client <- Responses <- broker        both share InFlight

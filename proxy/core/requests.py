@@ -8,6 +8,8 @@ Rules:
   a connection at a time.
 * A request of another client id than those in flight waits for their answers. So does a request of which a handler
   decides `in_turn`, behind one that may wait at the broker.
+* A request that was assembled, and began before other filters came into force, is met anew by these: its last byte
+  may come half an hour after its first.
 * After much work in small requests the other connections have their turn.
 """
 
@@ -147,10 +149,10 @@ class Requests(UnhandledRequests):
         met: tuple[FilterChain, Head, Context, bool] = self._met
         chain, head, ctx, was_cut = met
         self._met = None  # what handlers note in the context may be large
+        if was_cut and not self._is_in_force(chain):
+            return self._meet_again(chain, ctx, frame, State.TURN)
         if was_cut and self._slots and self._heads.is_of_another(chain, frame):
-            self._outcomes.forget(ctx)
-            self.splitter.give_back(frame)
-            return self._hold_again(chain, State.OTHER_CLIENT)
+            return self._meet_again(chain, ctx, frame, State.OTHER_CLIENT)
         if was_cut and chain.shown is None and self._passes(chain, head, frame, len(frame), ctx):
             return None
         try:

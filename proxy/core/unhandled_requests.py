@@ -35,6 +35,12 @@ class UnhandledRequests(RequestLane):
         chain.requests -= 1
         return self.hold(state)
 
+    def _meet_again(self, chain: FilterChain, ctx: Context, frame: memoryview, state: State) -> Hold:
+        """The same for a request that was assembled."""
+        self._outcomes.forget(ctx)
+        self.splitter.give_back(frame)
+        return self._hold_again(chain, state)
+
     def _few(self, chain: FilterChain, frame: memoryview) -> int | None:
         """How many elements handlers will look at in this whole request, if they are few."""
         body = self._heads.body(chain, frame)

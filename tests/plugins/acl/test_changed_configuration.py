@@ -10,9 +10,12 @@ import pytest
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.plugin import Plugin
+from proxy.protocol.api import PRODUCE
 from proxy.protocol.errors import ErrorCode
+from proxy.protocol.header import request_frame
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from tests.plugins.acl.talk import Rules, Talk
+from tests.plugins.acl.test_fast_paths import LARGE, WRITES, produce, written
 from tests.plugins.acl.test_fetch import READS, fetch, records
 
 V = 12
@@ -95,6 +98,30 @@ def test_a_session_that_was_opened_while_nobody_looked_is_not_known(making: Maki
     talk.answer(records(V, "secret", session=S))
     change(talk, making("a").acl)
     assert talk.ask(fetch(V, session=(S, 1)), V).error_code == NOT_FOUND
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_a_large_request_that_is_not_whole_yet_is_not_let_through_by_the_former_file(
+    tmp_path: Path, is_known: bool
+) -> None:
+    """If the proxy has known one like it, all but its last byte has passed. That one is withheld."""
+    former, present = Rules(tmp_path / "former.yaml", WRITES), Rules(tmp_path / "present.yaml", "acls: []")
+    talk = Talk(former.acl)
+    if is_known:
+        talk.ask(produce(V, "mine"), V)
+        talk.answer(written(V, "mine"))
+    reached = len(talk.to_broker)
+    frame = request_frame(produce(V, "mine", records=LARGE), V, 2, "app")
+    talk.send(frame[:1000], PRODUCE, V)
+    change(talk, present.acl)
+    former.acl.replaced()
+    talk.more(frame[1000:])
+    assert len(talk.to_broker) == reached
+    if is_known:
+        assert talk.closed == "what allowed a request changed before it was whole"
+    else:
+        (answer,) = talk.rest()
+        assert answer.responses[0].partition_responses[0].error_code == ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
 def test_nothing_gathers_on_a_connection_that_sees_many_configurations(making: Making) -> None:

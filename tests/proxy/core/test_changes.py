@@ -170,18 +170,20 @@ def test_the_next_request_is_met_by_the_new_filters_and_the_last_answer_by_the_o
 
 
 @pytest.mark.parametrize("at", [1, 4, 11, 12, 13, len(heartbeat(1)) - 1])
-def test_a_request_that_began_is_met_by_the_filters_that_were_there_when_its_head_was(at: int) -> None:
+def test_a_request_that_is_not_whole_yet_is_met_by_the_new_filters(at: int) -> None:
+    observing = Observing()
     first, rest = cut(heartbeat(1), at)
-    mark = 1 if at >= 12 else 2
-    assert (
-        Playbook(Marking(1))
-        >> FromClient(first)
-        >> Apply(Marking(2))
-        >> FromClient(rest)
-        << ToBroker(marked(1, mark))
-        >> FromBroker(heartbeat_answer(1))
-        << ToClient(marked_answer(1, mark))
-    )
+    link = Link(connection(), Filters([Marking(1), observing]))
+    from_client(link, first)
+    link.apply(Filters([Marking(2), observing]), Limits())
+    asked = from_client(link, rest + heartbeat(2))
+    sent = b"".join(bytes(command.data) for command in asked if isinstance(command, ToBroker))
+    assert sent == marked(1, 2) + marked(2, 2)
+    assert [type(it) for it in asked if not isinstance(it, ToBroker)] in ([], [PauseClient, ResumeClient])
+    answered = from_broker(link, heartbeat_answer(1) + heartbeat_answer(2))
+    assert answered == [ToClient(marked_answer(1, 2)), ToClient(marked_answer(2, 2))]
+    assert observing.told == [(1, By.BROKER), (2, By.BROKER)]
+    assert link.filters.counts()[("Heartbeat", 4)] == 2
 
 
 def test_a_request_and_an_answer_that_pass_are_not_looked_at_in_their_middle() -> None:
@@ -264,15 +266,34 @@ class Trusting(Plugin):
         return Beginning(body)
 
 
-@pytest.mark.parametrize("at", [None, 20])
-def test_nothing_is_learned_for_new_filters_from_a_request_that_began_before_them(at: int | None) -> None:
+class TrustingLate(Trusting):
+    """Takes its time before it does so."""
+
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:  # type: ignore[override]
+        yield Sleep(9)
+        return None
+
+
+def test_nothing_is_learned_for_new_filters_from_a_request_that_began_before_them() -> None:
     link = Link(connection(), Filters([Trusting()]))
-    whole = heartbeat(1)
-    from_client(link, whole[:at])
+    from_client(link, heartbeat(1))
     link.apply(Filters([Marking(2)]), Limits())
-    if at is not None:
-        assert from_client(link, whole[at:]) == [ToBroker(whole)]
     assert from_client(link, heartbeat(2)) == [ToBroker(heartbeat(2, "g2"))]
+
+
+def test_nothing_is_learned_for_new_filters_from_a_request_that_waited_meanwhile() -> None:
+    assert (
+        Playbook(TrustingLate(), byte_by_byte=False)
+        >> FromClient(heartbeat(1))
+        << Wake(0, 9)
+        << PauseClient()
+        >> Apply(Marking(2))
+        >> Time()
+        << ToBroker(heartbeat(1))
+        << ResumeClient()
+        >> FromClient(heartbeat(2))
+        << ToBroker(marked(2, 2))
+    )
 
 
 def test_a_handler_that_sleeps_goes_on_and_what_waits_behind_it_is_met_by_the_new_filters() -> None:
