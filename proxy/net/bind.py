@@ -6,6 +6,8 @@ Rules:
 * Several workers share their ports (SO_REUSEPORT). A second proxy could then share them too, unnoticed. So the process
   that starts the workers first claims each port without sharing (`claim`).
 * `::` listens for IPv4 too, as Java does; any other address for its own family.
+* The kernel asks clients that send nothing whether they are still there, as brokers have it do. While a request waits,
+  a client that closed only its sending side looks like one that is gone: only the kernel of that one says no.
 """
 
 import errno
@@ -20,6 +22,9 @@ from proxy.net.port_owners import owners
 from proxy.text.scarce import SCARCE, way_out
 
 TCP_USER_TIMEOUT = getattr(socket, "TCP_USER_TIMEOUT", None)  # only on Linux
+# Options that say when a client is asked for the first time, and how often from then on.
+ASKING = [getattr(socket, name) for name in ("TCP_KEEPIDLE", "TCP_KEEPINTVL") if hasattr(socket, name)]
+QUIET = 60  # seconds without a byte; for so long Linux remembers that a client closed, and says that it is there
 BACKLOG = 1024  # after a broker died, its clients reconnect all at once
 
 _looked_up: dict[str, list[Any] | OSError] = {}  # the addresses of host names, without ports
@@ -59,10 +64,13 @@ def listen(
                 listening = undo.enter_context(socket.socket(family, socket.SOCK_STREAM))
                 listening.setblocking(False)
                 listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # what it accepts has it too
+                listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # what it accepts has all this too
+                listening.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+                for when in ASKING:
+                    listening.setsockopt(socket.IPPROTO_TCP, when, QUIET)
                 if shared:
                     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-                if untaken is not None and TCP_USER_TIMEOUT is not None:  # likewise
+                if untaken is not None and TCP_USER_TIMEOUT is not None:
                     listening.setsockopt(socket.IPPROTO_TCP, TCP_USER_TIMEOUT, round(untaken * 1000))
                 if family == socket.AF_INET6:
                     listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, address[0] != "::")

@@ -23,6 +23,8 @@ from proxy.core.filters import Filters
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin
 from proxy.core.signal import Signal
+from proxy.core.topology import Endpoint
+from proxy.net import bind
 from proxy.net.backlog import BUFFER
 from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
@@ -380,6 +382,37 @@ async def test_what_a_broker_said_before_it_went_still_arrives() -> None:
 
             assert await receive(client, len(answers)) == answers
         assert await client.receive_some() == b""
+
+
+class Never(Plugin):
+    """Lets every Heartbeat wait for a signal that never comes."""
+
+    @on_request(HeartbeatRequest)
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
+        yield Wait(Signal())
+        return None
+
+
+@pytest.mark.parametrize("plugins", [[], [Never()]], ids=["at the broker", "at a handler"])
+async def test_a_client_that_is_gone_is_noticed_while_its_request_waits(
+    plugins: list[Plugin], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bind, "QUIET", 1)
+    (listening,) = bind.listen(Endpoint("127.0.0.1", 0), "bind")
+    async with world() as it:
+        client = socket.create_connection(listening.getsockname())
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_LINGER2, 1)  # so long its kernel remembers it; 60 is usual
+        await trio.lowlevel.wait_readable(listening)
+        ours, _ = listening.accept()
+        ours.setblocking(False)
+        upper, upstream = pair()
+        it.reactor.adopt(ours, upstream, Link(connection(), Filters(plugins)))
+        client.sendall(heartbeat(1))
+        client.close()
+        await it.until_over()
+    assert it.over == [None]
+    listening.close()
+    upper.close()
 
 
 async def test_a_reset_by_the_client_is_no_fault() -> None:
