@@ -3,7 +3,8 @@
 Rules:
 * A change is small when few other answers change with it. One element is taken out of a list before a whole rule is
   removed, and one new ACL is preferred to anything that says more.
-* The changes together reverse the answer. Each is tried on a draft of the rules that has the earlier ones.
+* The changes together reverse the answer. Each is tried on a draft of the rules that has the earlier ones. Only the
+  rules that deny are narrowed together, without a try: all of them have to go.
 """
 
 from __future__ import annotations
@@ -65,15 +66,18 @@ def _reason(snapshot: Snapshot, question: AccessQuestion, decision: RuleDecision
 
 def changes(snapshot: Snapshot, question: AccessQuestion) -> tuple[tuple[Suggestion, ...], Snapshot]:
     """The smallest change that reverses the answer, step by step, and the rules after it. No steps: none can do it."""
-    decision, steps = question.put(snapshot), []
+    decision, steps = question.put(snapshot), list[Suggestion]()
     wanted = not decision.allowed
     if question.name is None or decision.why is Why.NOBODY:
         return (), snapshot
     # Only rules about the resource, and the client's own, can take part: steps are faster without thousands of others.
     who = question.client.principal
     draft = Draft.of(snapshot, lambda rule: _about(rule, question) or who in rule.acl.principals)
+    if wanted:  # there may be thousands of denies, and each try compiles all rules
+        steps, draft = _without_denies(draft, question)
+        decision = question.put(draft.snapshot())
     while decision.allowed is not wanted:
-        step, draft = _allowing(draft, question, decision) if wanted else _refusing(draft, question, decision)
+        step, draft = _allowing(draft, question) if wanted else _refusing(draft, question, decision)
         steps.append(step)
         decision = question.put(draft.snapshot())
     return tuple(steps), draft.snapshot()
@@ -84,10 +88,18 @@ def _about(rule: Rule, question: AccessQuestion) -> bool:
     return any(kind is question.kind and pattern.holds(name) for kind, pattern in rule.acl.resources())
 
 
-def _allowing(draft: Draft, question: AccessQuestion, decision: RuleDecision) -> tuple[Suggestion, Draft]:
-    """One step towards an allow: narrow a rule that denies, or else add the one ACL that is missing."""
-    if decision.rule is not None:
-        return _narrowed(draft, question, decision.rule)
+def _without_denies(draft: Draft, question: AccessQuestion) -> tuple[list[Suggestion], Draft]:
+    """The first steps towards an allow: narrow each rule that denies, in their order."""
+    steps = []
+    for rule in draft.rules:
+        if rule.deny and not any(_misses(rule, question)):
+            step, draft = _narrowed(draft, question, rule)
+            steps.append(step)
+    return steps, draft
+
+
+def _allowing(draft: Draft, question: AccessQuestion) -> tuple[Suggestion, Draft]:
+    """The last step towards an allow: add the one ACL that is missing."""
     for rule in draft.rules:
         option = None if rule.deny else _single_miss(rule, question)
         if option is not None:

@@ -1,5 +1,8 @@
 """Explanations of a decision, and the smallest change that reverses it."""
 
+import sys
+from types import FrameType
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -71,6 +74,26 @@ ADD = 'add under "acls": '
 )
 def test_the_smallest_change_is_told_with_its_place(question: AccessQuestion, expected: list[str]) -> None:
     assert steps(question) == expected
+
+
+def test_rules_are_not_compiled_again_for_each_rule_that_denies() -> None:
+    denies = "".join(f"  - {{deny: [User:a, User:b{it}], to: Read, topics: t}}\n" for it in range(100))
+    of, compiled = snapshot(f"acls:\n{denies}"), 0
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        nonlocal compiled
+        compiled += event == "call" and frame.f_code is Snapshot.__init__.__code__
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        made = explain(of, asked("a", "READ", "t")).changes
+    finally:
+        sys.setprofile(before)
+    assert [text for _, text in made] == ['take User:a out of "deny"'] * 100 + [
+        f"{ADD}{{allow: User:a, to: Read, topics: t}}"
+    ]
+    assert compiled <= 4
 
 
 def test_where_several_rules_allow_one_deny_is_smaller() -> None:
