@@ -17,6 +17,7 @@ Rules:
   They are null if the plugin failed. `{"query": number, "connections": limit}` is answered in the same way.
 * `{"free": listener}`: nobody else has the port of this listener any more (`claiming.py`).
 * Any other line, or one without an end, is a `NonsenseError`. The receiver goes on with the next line.
+* A line is sent whole or not at all. A sender may be cancelled in the middle of its line: the next one sends the rest.
 * Only the latest news of each broker waits to be sent (`BrokerOutbox`). So an end that does not read costs no memory,
   and does not keep the others from hearing.
 * If an end closes, its process is gone. A worker whose supervisor is gone ends. Lines sent to an end that is gone are
@@ -107,6 +108,7 @@ class Lines:
     def __init__(self, channel: socket.socket) -> None:
         self._stream = trio.SocketStream(trio.socket.from_stdlib_socket(channel))
         self._sending = trio.Lock()
+        self._unsent = memoryview(b"")  # the rest of a line that was begun
         self._rest = bytearray()
         self._searched = 0  # bytes at its start that contain no end of a line
         self._too_long = False  # the start of the current line was thrown away
@@ -122,8 +124,14 @@ class Lines:
 
     async def _send(self, data: bytes) -> None:
         async with self._sending:
-            with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
-                await self._stream.send_all(data)
+            with suppress(OSError, trio.ClosedResourceError):
+                await self._send_rest()
+                self._unsent = memoryview(data)[await self._stream.socket.send(data) :]
+                await self._send_rest()
+
+    async def _send_rest(self) -> None:
+        while self._unsent:
+            self._unsent = self._unsent[await self._stream.socket.send(self._unsent) :]
 
     async def receive(self) -> dict[str, Any] | None:
         """The next line. None if the other end is gone. Raises NonsenseError."""

@@ -4,6 +4,7 @@ import socket
 
 import pytest
 import trio
+import trio.testing
 
 from proxy.core.topology import Endpoint
 from proxy.net import channel as module
@@ -60,6 +61,24 @@ async def test_two_tasks_may_send_at_once_and_neither_minds_an_end_that_is_gone(
         async with trio.open_nursery() as nursery:
             for _ in range(3):
                 nursery.start_soon(lines.send, {"long": "x" * 1_000_000})
+
+
+async def test_the_rest_of_a_line_whose_sender_was_cancelled_comes_before_the_next_line() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        lines, others, long = Lines(ours), Lines(theirs), {"long": "x" * 10_000_000}
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(lines.send, long)
+            await trio.testing.wait_all_tasks_blocked()  # the socket has room for a part of it
+            nursery.cancel_scope.cancel()
+        with trio.CancelScope() as scope:  # one that is cancelled while it waits for that leaves nothing
+            scope.cancel()
+            await lines.send({"never": 1})
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(lines.send, {"next": 1})
+            with trio.fail_after(5):
+                assert await others.receive() == long
+                assert await others.receive() == {"next": 1}
 
 
 async def test_the_end_of_the_other_side_is_none() -> None:
