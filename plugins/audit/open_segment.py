@@ -1,7 +1,8 @@
 """An open segment: the file to which a writer appends frames (`segments.py`).
 
 Rules:
-* The writer holds a lock on its file from before the file has its name until it is closed.
+* The writer holds a lock on its file from before the file has its name until it is closed. A file that has no name and
+  no lock was left by a process that was killed: another one that starts removes it (`recovery.py`).
 * A frame is on disk as a whole or not at all: a part that a full disk took is truncated again.
 * Each segment has a compressor of its own: a context of zstd serves one thread, and each cluster's journal has its own.
 * A file that was deleted or moved can still be written. Its writer checks whether it is there (`is_there`).
@@ -20,6 +21,7 @@ import zstandard
 from plugins.audit.segments import CHECK, SegmentName, beside, checks, sync_folder
 
 BREATH = 256  # lines hashed at once, before the relay's thread gets the interpreter
+UNNAMED = "tmp"  # the ending of its file before it has its name
 LEVEL = 1  # of compression: level 3 takes longer and saves no room
 
 
@@ -30,17 +32,17 @@ class OpenSegment:
         self.name = name
         self.path = journal / name.path
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        here = beside(self.path, "tmp")  # until it is locked
-        self._fd = os.open(here, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o640)
+        here = beside(self.path, UNNAMED)
         try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX)
-            here = here.rename(self.path)
-            sync_folder(self.path.parent)
-        except OSError:
+            self._fd = _locked(here)
             try:
-                here.unlink(missing_ok=True)  # wherever it is: the next one has the same number
-            finally:
+                here = here.rename(self.path)
+                sync_folder(self.path.parent)
+            except OSError:
                 self.close()
+                raise
+        except OSError:
+            here.unlink(missing_ok=True)  # wherever it is: the next one has the same number
             raise
         self._compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
         self._is_torn = False  # a part of a frame is at the end
@@ -104,6 +106,20 @@ class OpenSegment:
     def close(self) -> None:
         """Close the file, which unlocks it."""
         os.close(self._fd)
+
+
+def _locked(path: Path) -> int:
+    """A new file at this path, which is locked. Raises OSError."""
+    while True:
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o640)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            if os.fstat(fd).st_nlink:  # else another process took it for one that was left
+                return fd
+        except OSError:
+            os.close(fd)
+            raise
+        os.close(fd)
 
 
 def _identity(file: os.stat_result) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 Rules:
 * A segment without a seal whose lock is free has no writer any more.
+* A file that was to become a segment, and whose lock is free, is removed: its writer was killed before it had its name.
 * A chain is sealed in its order, since each seal names the one before it. Several processes may try at once: the one
   that gets the lock of the chain's last segment seals the chain, and the others leave the chain to it.
 * Whole frames are kept as they are. A torn frame at the end is moved to a file beside the segment, so that Spark can
@@ -27,9 +28,10 @@ from typing import BinaryIO
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from plugins.audit.frames import frames
-from plugins.audit.plain_files import create, is_plain, pass_over
+from plugins.audit.open_segment import UNNAMED
+from plugins.audit.plain_files import create, is_plain, listed, pass_over
 from plugins.audit.seals import SEAL, BadSealError, Seal, SegmentEnd, prepared, put_in_place, read_seal, seal
-from plugins.audit.segments import CHECK, SegmentName, beside, checks, segments
+from plugins.audit.segments import CHECK, SegmentName, beside, checks, hours, segments
 from proxy.plugin.files import lock_if_free
 
 MOST_EVENTS = 1 << 62  # of a chain
@@ -40,10 +42,22 @@ BREATHER = 0.01
 
 def recover(journal: Path, key: Ed25519PrivateKey) -> list[Path]:
     """Seal the segments that a killed writer left, and return them. Raises OSError."""
+    for folder in hours(journal, pass_over):
+        _remove_unnamed(folder)
     names = (name for path in segments(journal, pass_over) if (name := SegmentName.of(path)))
     left = [name for name in names if _is_left(journal / name.path)]
     chains = [list(chain) for _, chain in groupby(sorted(left), lambda name: name.chain)]
     return [journal / name.path for chain in chains for name in _recovered(journal, chain, key)]
+
+
+def _remove_unnamed(folder: Path) -> None:
+    for entry in listed(folder, pass_over):
+        file = folder / entry.name
+        segment = file.with_name(f"{file.stem.removeprefix('_')}.jsonl.zst")
+        if file == beside(segment, UNNAMED) and SegmentName.of(segment) and is_plain(file):
+            with suppress(OSError), open(file, "r+b") as opened:  # one that cannot be removed does no harm
+                if lock_if_free(opened.fileno()):
+                    file.unlink()
 
 
 def _is_left(path: Path) -> bool:

@@ -112,6 +112,37 @@ def test_a_segment_that_is_being_written_is_left_alone(tmp_path: Path) -> None:
     writer.end()
 
 
+def test_what_a_writer_that_was_killed_before_its_segment_had_a_name_left_is_removed(tmp_path: Path) -> None:
+    (there,) = left(tmp_path)[:1]
+    unnamed, held, seal = (
+        there.with_name(f"_20260301T080000Z-b-0-00000{end}") for end in ("1.tmp", "2.tmp", "3.seal.tmp")
+    )
+    for file in (unnamed, held, seal):
+        file.touch()
+    with open(held, "rb") as writer:
+        fcntl.flock(writer, fcntl.LOCK_EX)
+        recover(tmp_path, KEY)
+    assert [file.exists() for file in (unnamed, held, seal)] == [False, True, True]
+
+
+def test_a_segment_begins_whatever_another_process_removes_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process recovers the journal just before a new segment is locked."""
+    chain(tmp_path).end()
+    real = fcntl.flock
+
+    def late(file: int, how: int) -> None:
+        monkeypatch.undo()
+        recover(tmp_path, KEY)
+        real(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    segment = OpenSegment(tmp_path, SegmentName.at(START, "b", 0, 1))
+    assert segment.is_there
+    segment.close()
+
+
 def test_several_processes_that_recover_at_once_seal_each_chain_in_its_order(tmp_path: Path) -> None:
     """Each of the chains was left with two segments without a seal: the second seal must name the first."""
     writers = [chain(tmp_path, f"instance{number}", rotation=Rotation(size=600)) for number in range(50)]
