@@ -8,7 +8,8 @@ Rules:
 * A segment that no process writes and that has no seal proves nothing, and is reported. So is a file that is no
   segment.
 * Losses that the journal itself accounts for are gaps, and no tampering: a writer that was killed, events that were
-  lost. A segment that was pruned, with a statement signed by the journal's key, is no tampering either.
+  lost. A segment that was pruned, with a statement signed by the journal's key, is no tampering either. It may be
+  pruned while this runs.
 * The journal alone cannot show that its newest chains are missing as a whole.
 """
 
@@ -134,15 +135,10 @@ class _Verifier:
                 after = None
             elif seal and before:
                 self._linked(name, seal, before)
-            if name not in self._files and seal is not None and is_pruned(self._journal, seal):
-                self._verified.pruned += 1
-            elif name not in self._files:
-                events = (seal.seal.first, seal.seal.last) if seal else (None, None)
-                self._say(name.path, "the segment was deleted", *events)
-            elif seal is not None:
-                self._sealed(name, seal, name is last)
+            if name not in self._files:
+                self._gone(name, seal)
             else:
-                self._unsealed(name, after, name is last)
+                self._there(name, seal, after, name is last)
             number, before = name.number, seal
         if before and before.seal.end is SegmentEnd.ROTATED:
             self._say(last.path, "what followed this segment was cut off", before.seal.last + 1)
@@ -160,6 +156,22 @@ class _Verifier:
         if seal.key != before.key and seal.seal.end is not SegmentEnd.KILLED:  # who seals that may have another key
             self._say(name.path, "it was sealed with another key than the one before it")
 
+    def _gone(self, name: SegmentName, seal: ReadSeal | None) -> None:
+        if seal is not None and is_pruned(self._journal, seal):
+            self._verified.pruned += 1
+        else:
+            events = (seal.seal.first, seal.seal.last) if seal else (None, None)
+            self._say(name.path, "the segment was deleted", *events)
+
+    def _there(self, name: SegmentName, seal: ReadSeal | None, after: int | None, is_last: bool) -> None:
+        try:
+            if seal is not None:
+                self._sealed(name, seal, is_last)
+            else:
+                self._unsealed(name, after, is_last)
+        except FileNotFoundError:  # it was there: it takes long to read a large journal
+            self._gone(name, seal or self._sealed_now(name))
+
     def _sealed(self, name: SegmentName, seal: ReadSeal, is_last: bool) -> None:
         with self._fetched(name.path):
             remarks = list(sealed(self._journal, name, seal.seal, is_last))
@@ -169,24 +181,26 @@ class _Verifier:
             self._verified.events += seal.seal.last - seal.seal.first + 1
 
     def _unsealed(self, name: SegmentName, after: int | None, is_last: bool) -> None:
+        with self._fetched(name.path):
+            remarks = list(unsealed(self._journal, name, after))
         if name in self._bad:
             pass  # reported already
-        elif is_locked(self._journal / name.path) or self._is_sealed_now(name):
+        elif is_locked(self._journal / name.path) or self._sealed_now(name):
             self._verified.open += 1
         elif not is_last:
             self._say(name.path, "its seal was deleted: nothing proves what is in it")
         else:
             self._say(name.path, f"it has no seal: nothing proves what is in it; {_UNSEALED}")
-        with self._fetched(name.path):
-            self._verified.remarks += unsealed(self._journal, name, after)
+        self._verified.remarks += remarks
 
-    def _is_sealed_now(self, name: SegmentName) -> bool:
-        """Whether a segment was sealed after the seals were read: it takes long to read a large journal."""
+    def _sealed_now(self, name: SegmentName) -> ReadSeal | None:
+        """The seal of a segment that was sealed after the seals were read."""
         file = beside(self._journal / name.path, SEAL)
         try:
-            return is_plain(file) and read_seal(file, self._trusted).seal.name == name
+            found = read_seal(file, self._trusted) if is_plain(file) else None
         except BadSealError:
-            return False
+            return None
+        return found if found is not None and found.seal.name == name else None
 
     # All chains
 

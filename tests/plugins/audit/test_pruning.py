@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -67,3 +69,25 @@ def test_another_key_prunes_nothing(journal: Path) -> None:
     with pytest.raises(BadSealError):
         list(prune(journal, NOON, Ed25519PrivateKey.generate(), NOON))
     assert len(segments(journal)) == 3
+
+
+@pytest.mark.parametrize("is_sealed_late", [False, True])
+def test_what_is_pruned_while_the_journal_is_verified_is_known_as_pruned(
+    journal: Path, *, is_sealed_late: bool
+) -> None:
+    """The segment of a chain that is checked first is pruned at that moment, and so is the first one of the other."""
+    chain(journal, "0first").end()
+    seal = beside(segments(journal)[1], "seal")
+    late = seal.read_bytes()
+    if is_sealed_late:
+        seal.unlink()
+
+    @contextmanager
+    def fetched(place: Path) -> Iterator[None]:
+        if "0first" in place.name:
+            seal.write_bytes(late)
+            assert list(prune(journal, datetime.fromtimestamp(START, UTC) + timedelta(hours=1), KEY, NOON))
+        yield
+
+    verified = verify(journal, KEY.public_key(), fetched)
+    assert (verified.remarks, verified.pruned, verified.segments) == ([], 2, 2)

@@ -42,10 +42,13 @@ def of_topic(place: AuditTopicPlace, partitions: Iterable[int], gaps: tuple[Rema
 def inspect(
     spark: SparkSession, place: JournalPlace, paths: tuple[str, ...], trusted: Ed25519PublicKey | None
 ) -> JournalFacts:
-    """The facts about a journal. `paths`: segments that may have events of the period. Raises OSError, PlaceError."""
+    """The facts about a journal. `paths`: segments that may have events of the period. Raises OSError, PlaceError.
+
+    A segment that was deleted since it was listed is left out: verification says whether it was pruned.
+    """
     with journal_files(spark, place) as files:
         verified = verify(files.folder, trusted, files.fetched)
-        segments = tuple(_segment(files, path, trusted) for path in paths)
+        segments = tuple(filter(None, (_segment(files, path, trusted) for path in paths)))
     remarks = tuple(RemarkFacts(one.place.as_posix(), *one[1:]) for one in verified.remarks)
     keys = tuple(fingerprint(key) for key in sorted(verified.keys))
     is_trusted = trusted is not None
@@ -87,8 +90,12 @@ def counted(events: PeriodEvents, facts: JournalFacts) -> JournalFacts:
     )
 
 
-def _segment(files: JournalFiles, path: str, trusted: Ed25519PublicKey | None) -> SegmentFacts:
-    file, digest = files.folder / path, files.sha256(Path(path))
+def _segment(files: JournalFiles, path: str, trusted: Ed25519PublicKey | None) -> SegmentFacts | None:
+    file = files.folder / path
+    try:
+        digest = files.sha256(Path(path))
+    except FileNotFoundError:
+        return None
     try:
         seal = read_seal(beside(file, "seal"), trusted).seal
     except FileNotFoundError:

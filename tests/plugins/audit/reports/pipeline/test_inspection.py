@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from plugins.audit.pruning import prune
 from plugins.audit.reports.facts import CorruptFacts
 from plugins.audit.reports.pipeline.inspection import corrupt, inspect, of_period
 from plugins.audit.reports.pipeline.place import JournalPlace
 from plugins.audit.segments import beside, segments
 from tests.plugins.audit.reports.frames import lines
-from tests.plugins.audit.written import chain, write
+from tests.plugins.audit.written import KEY, chain, write
 
 
 @pytest.mark.parametrize("is_here", [True, False])
@@ -40,6 +41,19 @@ def test_each_segment_is_told_with_its_hash_and_what_its_seal_proves(
     assert facts.is_verified
     assert {one.place for one in facts.remarks} == {*(paths[1:3] if is_here else paths[1:])}
     assert len(facts.keys) == 1
+
+
+def test_a_segment_that_is_pruned_after_it_was_listed_is_left_out(spark: SparkSession, tmp_path: Path) -> None:
+    for instance in ("aaaaaaaa", "bbbbbbbb"):
+        chain(tmp_path, instance).end()
+    first, second = (path.relative_to(tmp_path).as_posix() for path in segments(tmp_path))
+    later = datetime(2026, 3, 2, tzinfo=UTC)
+    (tmp_path / second).rename(kept := tmp_path.with_name("kept"))
+    assert list(prune(tmp_path, later, KEY, later))
+    kept.rename(tmp_path / second)
+    facts = inspect(spark, JournalPlace(f"file:{tmp_path}", tmp_path), (first, second), None)
+    assert [one.path for one in facts.segments] == [second]
+    assert not facts.remarks
 
 
 def test_the_segments_of_a_period_are_those_of_its_hours_and_one_before_it() -> None:
