@@ -6,6 +6,7 @@ Rules:
 * A sealed segment whose hour ended before the given moment is deleted. Its seal stays, so the chain stays whole.
 * A statement beside the seal, signed with the key of the journal, says which seal's segment was deleted, and when. So
   nobody without the key can make a deletion look like pruning.
+* Segments that another key sealed stay, as those from before a change of the key: only that key can sign for them.
 * The statement is on disk before the segment is deleted. A pruning that was interrupted is done again.
 """
 
@@ -16,6 +17,7 @@ from base64 import b64decode
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
@@ -27,19 +29,33 @@ from plugins.audit.signing import is_signed, key_text
 FORMAT = 1
 
 
-def prune(journal: Path, before: datetime, key: Ed25519PrivateKey, now: datetime) -> Iterator[tuple[Path, int]]:
-    """Delete the segments from before this moment. Gives each path with its bytes. Raises OSError, BadSealError."""
+class OldSegment(NamedTuple):
+    """A segment from before the moment, the key that sealed it as seals have it, and the bytes that were freed.
+
+    `freed` None: it stays, since the key is another one.
+    """
+
+    path: Path
+    key: str
+    freed: int | None
+
+
+def prune(journal: Path, before: datetime, key: Ed25519PrivateKey, now: datetime) -> Iterator[OldSegment]:
+    """Delete the segments from before this moment that this key sealed. Raises OSError, BadSealError."""
+    ours = key_text(key.public_key())
     for path in segments(journal):
         name = SegmentName.of(path)
         if name is None or not is_plain(beside(path, SEAL)):
             continue
         if name.begun_at.replace(minute=0, second=0) <= before - timedelta(hours=1):
-            found = read_seal(beside(path, SEAL), key.public_key())
-            _state(path, found, key, now)
-            size = path.stat().st_size
-            path.unlink()
-            sync_folder(path.parent)
-            yield path, size
+            found = read_seal(beside(path, SEAL), None)
+            freed = None
+            if found.key == ours:
+                _state(path, found, key, now)
+                freed = path.stat().st_size
+                path.unlink()
+                sync_folder(path.parent)
+            yield OldSegment(path, found.key, freed)
 
 
 def _state(segment: Path, found: ReadSeal, key: Ed25519PrivateKey, now: datetime) -> None:

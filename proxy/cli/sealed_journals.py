@@ -8,6 +8,7 @@ Rules:
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -73,7 +74,7 @@ def prune_journal(journal: Path, before: datetime, key: Path | None) -> None:
             give_up(f"{file}: there is no such key; name the journal's private key with --key")
         with reading():
             signing = signing_key(file)
-        pruned = list(prune(journal, before, signing, datetime.now(UTC)))
+        old = list(prune(journal, before, signing, datetime.now(UTC)))
     except KeyFileError as error:
         give_up(str(error))
     except BadSealError as error:
@@ -82,5 +83,11 @@ def prune_journal(journal: Path, before: datetime, key: Path | None) -> None:
         if error.filename is None:
             raise
         give_up(f"{error.filename}: cannot be deleted ({error.strerror}); {way_out(error)}")
-    freed = sum(size for _, size in pruned)
-    click.echo(f"{len(pruned)} segments deleted, {freed:,} bytes; their seals stay")
+    freed = [one.freed for one in old if one.freed is not None]
+    click.echo(f"{len(freed)} segments deleted, {sum(freed):,} bytes; their seals stay")
+    left = Counter(one.key for one in old if one.freed is None)
+    if left:
+        sealed = ", ".join(f"{many} by the key {fingerprint(other)}" for other, many in sorted(left.items()))
+        give_up(
+            f"{left.total()} segments stay, since they were sealed with another key: {sealed}; prune them with that"
+        )

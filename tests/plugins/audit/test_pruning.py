@@ -38,7 +38,7 @@ def journal(tmp_path: Path) -> Path:
 def test_what_is_pruned_leaves_the_rest_verifiable(journal: Path) -> None:
     first, second, _ = segments(journal)
     pruned = list(prune(journal, datetime.fromtimestamp(START, UTC) + timedelta(hours=2), KEY, NOON))
-    assert [path for path, _ in pruned] == [first, second]
+    assert [one.path for one in pruned] == [first, second]
     assert len(segments(journal)) == 1
     verified = verify(journal, KEY.public_key())
     assert (verified.remarks, verified.pruned, verified.segments) == ([], 2, 1)
@@ -65,9 +65,26 @@ def test_what_is_no_statement_proves_nothing(journal: Path, content: bytes) -> N
     assert not verify(journal, KEY.public_key()).is_intact
 
 
-def test_another_key_prunes_nothing(journal: Path) -> None:
+def test_what_another_key_sealed_stays_until_it_is_pruned_with_that(journal: Path) -> None:
+    """The key of the journal was changed between two chains."""
+    newer = Ed25519PrivateKey.generate()
+    chain(journal, "a07be5d2", key=newer).end()
+    first, second, *_ = segments(journal)
+    nine = datetime.fromtimestamp(START, UTC) + timedelta(hours=1)
+    assert [(one.path, one.freed is None) for one in prune(journal, nine, newer, NOON)] == [
+        (first, True),
+        (second, False),
+    ]
+    assert [(one.path, one.freed is None) for one in prune(journal, nine, KEY, NOON)] == [(first, False)]
+    verified = verify(journal)
+    assert (verified.remarks, verified.pruned, verified.segments) == ([], 2, 2)
+
+
+def test_a_seal_that_was_altered_is_not_pruned(journal: Path) -> None:
+    seal = beside(segments(journal)[0], "seal")
+    seal.write_bytes(seal.read_bytes().replace(b"rotated", b"stopped"))
     with pytest.raises(BadSealError):
-        list(prune(journal, NOON, Ed25519PrivateKey.generate(), NOON))
+        list(prune(journal, NOON, KEY, NOON))
     assert len(segments(journal)) == 3
 
 

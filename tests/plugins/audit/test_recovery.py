@@ -93,7 +93,7 @@ def test_a_copy_elsewhere_takes_no_seals_place(tmp_path: Path) -> None:
 
 def test_a_segment_follows_one_that_was_pruned_meanwhile(tmp_path: Path) -> None:
     *before, last = left(tmp_path)
-    assert [path for path, _ in prune(tmp_path, LATER, KEY, LATER)] == before
+    assert [one.path for one in prune(tmp_path, LATER, KEY, LATER)] == before
     assert recover(tmp_path, KEY) == [last]
     assert verify(tmp_path, PUBLIC).is_intact
 

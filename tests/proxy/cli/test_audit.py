@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import zstandard
 from click.testing import CliRunner, Result
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from plugins.audit.profiles import PROFILES
@@ -18,6 +19,7 @@ from plugins.audit.queue import QueuedEvent
 from plugins.audit.redacted import redactor
 from plugins.audit.redaction import RedactionRule
 from plugins.audit.segments import segments
+from plugins.audit.signing import fingerprint, key_text
 from proxy.cli import main
 from proxy.protocol.errors import ErrorCode
 from tests.plugins.audit.written import KEY, chain, write
@@ -131,6 +133,20 @@ def test_old_segments_are_pruned_with_the_key(journal: Path, tmp_path: Path) -> 
     assert result.output.startswith("1 segments deleted, ")
     assert result.exit_code == 0
     assert not segments(journal)
+
+
+def test_segments_that_another_key_sealed_are_told_with_that_key(journal: Path, tmp_path: Path) -> None:
+    other = Ed25519PrivateKey.generate()
+    file = tmp_path / "journal.key"
+    file.write_bytes(other.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    result = audit("prune", journal, "--before", "2026-03-01T09:00")
+    sealed = f"1 by the key {fingerprint(key_text(KEY.public_key()))}; prune them with that"
+    assert result.output == (
+        "0 segments deleted, 0 bytes; their seals stay\n"
+        f"1 segments stay, since they were sealed with another key: {sealed}\n"
+    )
+    assert result.exit_code == 1
+    assert segments(journal)
 
 
 def test_without_the_key_nothing_is_pruned(journal: Path) -> None:
