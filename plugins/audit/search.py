@@ -14,10 +14,11 @@ from __future__ import annotations
 import heapq
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from plugins.audit.segments import SegmentName, hours, of_hour, placed, segments
 from plugins.audit.well_formed import is_event
 
 JournalEvent = dict[str, Any]
+HOUR = 3600
 MARGIN = timedelta(hours=1)
 SEALED = sys.maxsize  # stands for the end of a segment that grows no more
 OF_CLIENT = ("client_host", "client_id")  # kinds of names, as in rules of redaction
@@ -148,10 +150,12 @@ def _event(line: bytes) -> JournalEvent | None:
 class Follower:
     """The `newest` events of a journal, at most `many`, and then each event that is added to it, once.
 
-    After the first look only the folders of the two latest hours are read: only segments in these are written.
+    After the first look only four folders are read: those of the two latest hours, and those of the present hour and
+    the one before. These are other ones after the clock was set back. `wall` gives seconds since 1970.
     """
 
-    def __init__(self, journal: Path, many: int) -> None:
+    def __init__(self, journal: Path, many: int, wall: Callable[[], float]) -> None:
+        self._wall = wall
         self._journal = journal
         self._ends: dict[Path, int] = {}  # the position up to which each segment was read
         latest = [("", events) for events in self._latest(many)]
@@ -188,4 +192,7 @@ class Follower:
         return list(_merged(("", events) for events in found))
 
     def _recent(self) -> list[Path]:
-        return [path for folder in [*hours(self._journal)][-2:] for path in of_hour(folder)]
+        latest = islice(hours(self._journal, newest_first=True), 2)
+        now = self._wall()
+        present = (self._journal / SegmentName.at(at, "", 0, 1).path.parent for at in (now - HOUR, now))
+        return [path for folder in sorted({*latest, *present}) for path in of_hour(folder)]

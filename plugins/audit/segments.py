@@ -82,14 +82,15 @@ def beside(segment: Path, ending: str) -> Path:
     return segment.with_name(f"_{segment.name.removesuffix('.jsonl.zst')}.{ending}")
 
 
-def hours(journal: Path, unreadable: Unreadable = refuse) -> Iterator[Path]:
+def hours(journal: Path, unreadable: Unreadable = refuse, *, newest_first: bool = False) -> Iterator[Path]:
     """The folders with segments, the oldest first. Raises OSError unless `unreadable` does not."""
-    for day in _folders(journal, "date=", unreadable):
-        yield from _folders(day, "hour=", unreadable)
+    for day in _folders(journal, "date=", unreadable, newest_first):
+        yield from _folders(day, "hour=", unreadable, newest_first)
 
 
-def _folders(journal: Path, prefix: str, unreadable: Unreadable) -> Iterator[Path]:
-    for entry in listed(journal, unreadable):
+def _folders(journal: Path, prefix: str, unreadable: Unreadable, newest_first: bool) -> Iterator[Path]:
+    entries = listed(journal, unreadable)
+    for entry in reversed(entries) if newest_first else entries:
         if entry.name.startswith(prefix) and entry.is_dir(follow_symlinks=False):
             yield journal / entry.name
 

@@ -116,7 +116,7 @@ def tail(journal: Path, many: int, follow: bool, raw: bool) -> None:
     """Print the newest events of JOURNAL."""
     must_be_journal(journal)
     with reading():
-        follower = Follower(journal, many)
+        follower = Follower(journal, many, time.time)
         _print(follower.newest, raw)
         while follow:
             time.sleep(LOOK)

@@ -120,7 +120,7 @@ def test_a_segment_that_was_moved_or_copied_is_read_once(journal: Path) -> None:
     first.rename(there / first.name)
     (there / second.name).write_bytes(second.read_bytes())
     assert list(search(journal, EventFilter())) == whole
-    assert Follower(journal, 100).newest == whole
+    assert Follower(journal, 100, Wall()).newest == whole
 
 
 def test_a_chain_is_read_only_once_the_time_of_its_beginning_is_reached(tmp_path: Path) -> None:
@@ -194,15 +194,15 @@ def test_folders_that_cannot_have_them_are_not_read(journal: Path) -> None:
 
 
 def test_the_newest_come_last(journal: Path) -> None:
-    events = Follower(journal, 4).newest
+    events = Follower(journal, 4, Wall()).newest
     assert [event.get("correlation_id") for event in events] == [None, None, 9, None]
-    assert Follower(journal, 0).newest == []
-    assert len(Follower(journal, 1000).newest) == len(list(search(journal, EventFilter())))
+    assert Follower(journal, 0, Wall()).newest == []
+    assert len(Follower(journal, 1000, Wall()).newest) == len(list(search(journal, EventFilter())))
 
 
 def test_a_follower_sees_what_comes(tmp_path: Path) -> None:
     writer = chain(tmp_path)
-    follower = Follower(tmp_path, 0)
+    follower = Follower(tmp_path, 0, Wall())
     assert follower.more() == []
     writer.add(QueuedEvent("request", START, None, PRODUCED))
     writer.flush()
@@ -212,6 +212,27 @@ def test_a_follower_sees_what_comes(tmp_path: Path) -> None:
     writer.end()
     assert [event["kind"] for event in follower.more()] == ["journal_closed", "segment_opened", "journal_closed"]
     assert follower.more() == []
+
+
+def test_a_follower_sees_what_comes_after_the_clock_was_set_back(tmp_path: Path) -> None:
+    wall = Wall()
+    writer = chain(tmp_path, wall=wall)
+    for hour in range(5):
+        wall.now = START + hour * 3600
+        writer.rotate(True)
+        writer.add(QueuedEvent("request", wall.now, None, PRODUCED))
+        writer.flush()
+    follower = Follower(tmp_path, 0, wall)
+    wall.now = START + 3599  # the folder of this hour is there
+    writer.rotate(True)
+    writer.add(QueuedEvent("request", wall.now, None, PRODUCED))
+    writer.flush()
+    assert [event["kind"] for event in follower.more()] == ["segment_opened", "request"]
+    wall.now = START + 3601
+    writer.add(QueuedEvent("request", wall.now, None, PRODUCED))
+    writer.flush()
+    assert [event["kind"] for event in follower.more()] == ["request"]
+    writer.end()
 
 
 def test_whatever_comes_between_two_looks_is_followed_once(tmp_path: Path) -> None:
@@ -224,7 +245,7 @@ def test_whatever_comes_between_two_looks_is_followed_once(tmp_path: Path) -> No
     stamp = b'"schema":3,"time":"2026-03-01T09:00:00Z","instance":"3f9c2a71","worker":0,"sequence":3'
     frame = zstandard.compress(b'{"kind":"request",' + stamp + b',"correlation_id":2}\n')
     path.write_bytes(whole + frame[:-3])
-    follower = Follower(tmp_path, 5)
+    follower = Follower(tmp_path, 5, Wall())
     assert [event.get("correlation_id") for event in follower.newest] == [None, 1]
     assert follower.more() == []
     path.write_bytes(whole + frame)
