@@ -61,6 +61,19 @@ class JournalPlace:
         """A file or folder in it."""
         return JournalPlace(f"{self.url}/{path}", self.folder and self.folder / path)
 
+    def is_there(self, spark: SparkSession) -> bool:
+        """Whether there is such a file or folder. Raises PlaceError."""
+        if self.folder is not None:
+            return self.folder.exists()
+        from py4j.protocol import Py4JJavaError
+
+        jvm: Any = spark._jvm
+        path = jvm.org.apache.hadoop.fs.Path(self.url)
+        try:
+            return bool(path.getFileSystem(spark._jsc.hadoopConfiguration()).exists(path))
+        except Py4JJavaError as error:
+            raise PlaceError(f"{self}: cannot be read ({java_says(error)})") from None
+
     def check(self) -> None:
         """Check that there is a journal, if it is a folder of this machine. Raises PlaceError, OSError."""
         if self.folder is not None:

@@ -9,6 +9,7 @@ Rules:
 * A sealed segment that is as it was written is read once. A segment that may still be written, or that was altered, is
   read anew at each run, since its bytes may be restored.
 * A run that was stopped is continued: a batch is written whole or again, under the same number.
+* A segment that is deleted after it was listed is as one that was never there.
 * Events that were read stay, also if their segment is deleted later: its seal shows that it was deleted.
 * Another journal, or another version of the schema, has a store of its own in the same folder.
 """
@@ -85,10 +86,12 @@ class EventStore:
         return taken.unionByName(reader.parquet(self._folder.inside("open").pattern))
 
     def _write(self, paths: Sequence[str], target: str, mode: str) -> None:
-        if paths:
-            # A file that breaks off gives its whole frames; a missing one was deleted since. `verify` reports both.
+        # A missing file was pruned or deleted since it was listed. Spark ignores only those that go while it reads.
+        there = [file.pattern for file in map(self._journal.inside, paths) if file.is_there(self._spark)]
+        if there:
+            # A file that breaks off gives its whole frames: `verify` reports it, and one that was deleted.
             reader = self._spark.read.option("ignoreCorruptFiles", True).option("ignoreMissingFiles", True)
-            files = reader.text([self._journal.inside(path).pattern for path in paths])
+            files = reader.text(there)
             rows = read(files.select("value", F.col("_metadata.file_name").alias("file")))
         else:
             rows = table(self._spark, (), STORED)

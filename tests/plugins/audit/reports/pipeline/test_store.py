@@ -65,6 +65,26 @@ def test_what_was_taken_in_stays_when_its_segment_is_deleted(spark: SparkSession
     assert len(taken.sequences()) == 14
 
 
+def test_what_is_deleted_between_its_listing_and_its_reading_keeps_nothing_else_from_being_read(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    journal = tmp_path / "journal"
+    for instance in ("aaaaaaaa", "bbbbbbbb"):
+        writer = chain(journal, instance)
+        write(writer, range(5))
+        writer.end()
+    paths = [path.relative_to(journal).as_posix() for path in segments(journal)]
+    segments(journal)[0].unlink()
+    here = EventStore(spark, JournalPlace.of(str(journal)), JournalPlace.of(str(tmp_path / "sealed")))
+    here.take_in(paths, lambda many: None)
+    here.look_at([])
+    assert here.rows().count() == 7
+    elsewhere = EventStore(spark, JournalPlace(f"file:{journal}", None), JournalPlace.of(str(tmp_path / "open")))
+    elsewhere.take_in([], lambda many: None)
+    elsewhere.look_at(paths)
+    assert elsewhere.rows().count() == 7
+
+
 def test_of_a_file_that_breaks_off_what_is_whole_is_read_and_of_a_foreign_one_nothing(
     spark: SparkSession, tmp_path: Path
 ) -> None:
