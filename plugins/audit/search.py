@@ -6,6 +6,7 @@ Rules:
 * The events of a chain stay in its order; chains are merged by the time of their events. A chain is opened when the
   time of its beginning is reached, and read frame by frame: memory grows with the chains of one time, not with all.
 * Lines that are no event (`well_formed.py`), and frames that are not whole, are left out: `verify` reports them.
+* A segment that is pruned after it was listed is left out.
 * A segment that was moved is read where it is. One that exists twice is read once, at the path of its name.
 """
 
@@ -126,8 +127,16 @@ def _merged(streams: Iterable[tuple[str, Iterable[JournalEvent]]]) -> Iterator[J
 
 def _of_chain(paths: Iterable[Path]) -> Iterator[JournalEvent]:
     for path in paths:
-        for _, lines in frames(path.read_bytes()):
+        for _, lines in frames(_bytes(path)):
             yield from filter(None, map(_event, lines))
+
+
+def _bytes(path: Path) -> bytes:
+    """The bytes of a segment; none if it was deleted since it was listed."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
 
 
 def _events(data: bytes, start: int) -> tuple[int, Iterator[JournalEvent]]:
@@ -178,7 +187,7 @@ class Follower:
             yield last
 
     def _read(self, path: Path, start: int) -> Iterator[JournalEvent]:
-        self._ends[path], events = _events(path.read_bytes(), start)
+        self._ends[path], events = _events(_bytes(path), start)
         return events
 
     def more(self) -> list[JournalEvent]:

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 import zstandard
 
+from plugins.audit.pruning import prune
 from plugins.audit.pseudonyms import Pseudonyms
 from plugins.audit.queue import QueuedEvent
 from plugins.audit.search import EventFilter, Follower, search
 from plugins.audit.segments import segments
 from plugins.audit.shown import shown
-from tests.plugins.audit.written import START, Wall, chain
+from tests.plugins.audit.written import KEY, START, Wall, chain
 
 BEGIN = datetime.fromtimestamp(START, UTC)
 PRODUCED = {
@@ -191,6 +192,13 @@ def test_folders_that_cannot_have_them_are_not_read(journal: Path) -> None:
         if path.parent.name == "hour=08":
             path.write_bytes(b"no segment")
     assert numbers(journal, EventFilter(since=BEGIN + timedelta(hours=3))) == [6, 7, 8, 9]
+
+
+def test_what_is_pruned_during_a_search_is_left_out(journal: Path) -> None:
+    found = search(journal, EventFilter(api="Produce"))
+    assert next(found)["correlation_id"] == 1
+    assert len(list(prune(journal, BEGIN + timedelta(days=1), KEY, BEGIN))) == 10
+    assert list(found) == []
 
 
 def test_the_newest_come_last(journal: Path) -> None:
