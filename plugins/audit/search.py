@@ -2,7 +2,8 @@
 
 Rules:
 * Only the folders of the hours in question are read, and one more on each side: an event is written a little later than
-  it happened, and a segment that was begun in one hour may end in the next.
+  it happened, and a segment that was begun in one hour may end in the next. A segment is read too if it was written
+  for longer, as one is while no other can be begun.
 * The events of a chain stay in its order; chains are merged by the time of their events. A chain is opened when the
   time of its beginning is reached, and read frame by frame: memory grows with the chains of one time, not with all.
 * Lines that are no event (`well_formed.py`), and frames that are not whole, are left out: `verify` reports them.
@@ -15,11 +16,11 @@ from __future__ import annotations
 import heapq
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from itertools import islice
+from datetime import UTC, datetime, timedelta
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -73,10 +74,11 @@ class EventFilter:
             return _is(wanted, there)
         return _is(wanted, there) or any(one in there for one in hashed(self.pseudonyms, wanted, kinds))
 
-    def may_be_in(self, name: SegmentName) -> bool:
-        """Whether a segment may have events that match."""
+    def may_be_in(self, name: SegmentName, ended: datetime | None = None) -> bool:
+        """Whether a segment may have events that match. `ended`: when it was written last, if that is known."""
         begun = name.begun_at
-        if self.since is not None and begun < self.since.replace(minute=0, second=0, microsecond=0) - MARGIN:
+        ended = begun if ended is None else max(begun, ended)
+        if self.since is not None and ended < self.since.replace(minute=0, second=0, microsecond=0) - MARGIN:
             return False
         return self.until is None or begun < self.until + MARGIN
 
@@ -95,12 +97,28 @@ def _text(at: datetime) -> str:
 
 def search(journal: Path, wanted: EventFilter) -> Iterator[JournalEvent]:
     """The events that match, by their time."""
-    found = {name: path for name, path in placed(journal).items() if wanted.may_be_in(name)}
     chains: dict[str, list[SegmentName]] = {}
-    for name in sorted(found):
+    for name in sorted(found := placed(journal)):
         chains.setdefault(name.chain, []).append(name)
-    streams = ((_second(names[0]), _of_chain(found[name] for name in names)) for names in chains.values())
+    wanted_of = ([*_of_period(names, found, wanted)] for names in chains.values())
+    streams = ((_second(names[0]), _of_chain(found[name] for name in names)) for names in wanted_of if names)
     return filter(wanted.includes, _merged(streams))
+
+
+def _of_period(
+    names: Sequence[SegmentName], found: Mapping[SegmentName, Path], wanted: EventFilter
+) -> Iterator[SegmentName]:
+    """The segments of a chain that may have events that match. Each is written until the next one begins."""
+    for name, following in zip_longest(names, names[1:]):
+        if wanted.may_be_in(name, _written_last(found[name]) if following is None else following.begun_at):
+            yield name
+
+
+def _written_last(path: Path) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except FileNotFoundError:
+        return None
 
 
 def _second(name: SegmentName) -> str:

@@ -194,6 +194,23 @@ def test_folders_that_cannot_have_them_are_not_read(journal: Path) -> None:
     assert numbers(journal, EventFilter(since=BEGIN + timedelta(hours=3))) == [6, 7, 8, 9]
 
 
+def test_what_was_written_while_no_other_segment_could_be_begun_is_found(tmp_path: Path) -> None:
+    wall = Wall()
+    writer = chain(tmp_path, wall=wall)
+    three = BEGIN + timedelta(hours=3)
+    (no_folder := tmp_path / f"date={three:%Y-%m-%d}" / f"hour={three:%H}").touch()
+    wall.now = three.timestamp()
+    with pytest.raises(FileExistsError):
+        writer.rotate(True)
+    writer.add(QueuedEvent("request", wall.now, None, {**PRODUCED, "correlation_id": 1}))
+    writer.flush()
+    assert numbers(tmp_path, EventFilter(since=three)) == [1]
+    no_folder.unlink()
+    writer.rotate(True)
+    writer.end()
+    assert numbers(tmp_path, EventFilter(since=three)) == [1]
+
+
 def test_what_is_pruned_during_a_search_is_left_out(journal: Path) -> None:
     found = search(journal, EventFilter(api="Produce"))
     assert next(found)["correlation_id"] == 1
