@@ -140,8 +140,12 @@ class _Verifier:
             else:
                 self._there(name, seal, after, name is last)
             number, before = name.number, seal
-        if before and before.seal.end is SegmentEnd.ROTATED:
+        if before and before.seal.end is SegmentEnd.ROTATED and not self._is_followed(last):
             self._say(last.path, "what followed this segment was cut off", before.seal.last + 1)
+
+    def _is_followed(self, name: SegmentName) -> bool:
+        """Whether the next segment of its chain was begun while the folders were read, too late to be seen then."""
+        return any(self._journal.glob(f"date=*/hour=*/*-{name.chain}-{name.number + 1:06}.jsonl.zst"))
 
     def _missing(self, name: SegmentName, number: int, after: int | None) -> None:
         until = self._seals[name].seal.first - 1 if name in self._seals else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 from base64 import b64encode
@@ -52,6 +53,27 @@ def test_a_journal_as_it_was_written_is_intact(journal: Path) -> None:
     assert not verified.remarks
     assert (verified.segments, verified.open) == (len(segments(journal)), 0)
     assert verified.events == sum(len(list(segment_lines(path))) for path in segments(journal))
+
+
+def test_a_segment_that_begins_while_the_folders_are_read_is_not_missed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder of the next hour is made, and the seal is written, just before the folder with the seal is read."""
+    wall = Wall()
+    writer = chain(tmp_path, wall=wall)
+    write(writer, range(5))
+    real = os.scandir
+
+    def late(folder: Path) -> os._ScandirIterator[str]:
+        if folder.name == "hour=08":
+            monkeypatch.undo()
+            wall.now = START + 3600
+            writer.rotate(True)
+        return real(folder)
+
+    monkeypatch.setattr(os, "scandir", late)
+    assert not verify(tmp_path, PUBLIC).remarks
+    writer.end()
 
 
 def test_one_that_is_being_written_is_intact_so_far(tmp_path: Path) -> None:
