@@ -1,12 +1,14 @@
 """Frames: reading the zstd frames of a segment (`segments.py`).
 
 Bytes that are no whole frame, or a frame that is larger than any that the writer makes, are damaged. Reading ends
-there.
+there; reading from the end on begins before bytes that are no frame, and goes past a frame that cannot be read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
+from itertools import pairwise
 
 import zstandard
 
@@ -58,3 +60,18 @@ def frames(data: bytes, start: int = 0) -> Iterator[tuple[int, list[bytes]]]:
             return
         yield end, lines
         start = end
+
+
+def last_frames(data: bytes) -> tuple[int, Iterator[list[bytes]]]:
+    """The end of the last frame, and the lines of each frame, the last one first."""
+    ends = [0]
+    with suppress(DamagedError):
+        while ends[-1] < len(data):
+            ends.append(frame_end(data, ends[-1]))
+    return ends[-1], _backwards(data, ends)
+
+
+def _backwards(data: bytes, ends: list[int]) -> Iterator[list[bytes]]:
+    for start, end in reversed([*pairwise(ends)]):
+        with suppress(DamagedError):
+            yield frame_lines(data[start:end])

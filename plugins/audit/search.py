@@ -20,13 +20,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any
 
 from pydantic_core import from_json
 
-from plugins.audit.frames import frames
+from plugins.audit.frames import frames, last_frames
 from plugins.audit.pseudonyms import Pseudonyms
 from plugins.audit.redaction import hashed
 from plugins.audit.segments import SegmentName, hours, of_hour, placed, segments
@@ -196,13 +196,13 @@ class Follower:
         for name in sorted(found):
             chains.setdefault(name.chain, []).append(name)
         for names in chains.values():
-            last: deque[JournalEvent] = deque(maxlen=many)
-            for name in sorted(names, reverse=True):
-                here = deque(self._read(found[name], 0), maxlen=many - len(last))
-                last.extendleft(reversed(here))
-                if len(last) == many:
-                    break  # earlier segments are not needed
-            yield last
+            backwards = chain.from_iterable(self._backwards(found[name]) for name in sorted(names, reverse=True))
+            yield reversed([*islice(backwards, max(many, 1))])  # one at least: from its segment on, all are to come
+
+    def _backwards(self, path: Path) -> Iterator[JournalEvent]:
+        """The events of a segment, the last one first. A large one has half a million, and only some are wanted."""
+        self._ends[path], backwards = last_frames(_bytes(path))
+        return filter(None, (_event(line) for lines in backwards for line in reversed(lines)))
 
     def _read(self, path: Path, start: int) -> Iterator[JournalEvent]:
         self._ends[path], events = _events(_bytes(path), start)

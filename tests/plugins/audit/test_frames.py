@@ -7,7 +7,7 @@ import os
 import pytest
 import zstandard
 
-from plugins.audit.frames import LARGEST, DamagedError, frame_end, frame_lines, frames
+from plugins.audit.frames import LARGEST, DamagedError, frame_end, frame_lines, frames, last_frames
 
 
 def test_every_cut_of_a_frame_is_noticed() -> None:
@@ -25,3 +25,12 @@ def test_a_frame_that_says_it_is_huge_is_not_decompressed() -> None:
         frame_lines(bomb)
     with pytest.raises(DamagedError, match="does not say its size"):
         frame_lines(zstandard.ZstdCompressor(write_content_size=False).compress(b"1\n"))
+
+
+def test_frames_are_read_from_the_last_one_on_and_one_that_cannot_be_read_is_passed_over() -> None:
+    made = [zstandard.ZstdCompressor(write_checksum=True).compress(b"%d\n" % number) for number in range(4)]
+    made[1] = made[1][:-1] + bytes([made[1][-1] ^ 1])
+    whole = b"".join(made)
+    end, last = last_frames(whole + made[0][:-1])
+    assert (end, list(last)) == (len(whole), [[b"3\n"], [b"2\n"], [b"0\n"]])
+    assert list(last_frames(b"")[1]) == list(last_frames(b"no frame")[1]) == []

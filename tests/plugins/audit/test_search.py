@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from plugins.audit.queue import QueuedEvent
 from plugins.audit.search import EventFilter, Follower, search
 from plugins.audit.segments import segments
 from plugins.audit.shown import shown
+from plugins.audit.well_formed import is_event
 from tests.plugins.audit.written import KEY, START, Wall, chain
 
 BEGIN = datetime.fromtimestamp(START, UTC)
@@ -223,6 +226,29 @@ def test_the_newest_come_last(journal: Path) -> None:
     assert [event.get("correlation_id") for event in events] == [None, None, 9, None]
     assert Follower(journal, 0, Wall()).newest == []
     assert len(Follower(journal, 1000, Wall()).newest) == len(list(search(journal, EventFilter())))
+
+
+def test_of_a_large_segment_only_its_last_frames_are_read(tmp_path: Path) -> None:
+    writer = chain(tmp_path)
+    for number in range(100):
+        writer.add(QueuedEvent("request", START, None, {**PRODUCED, "correlation_id": number}))
+        writer.flush()
+    parsed = 0
+
+    def count(frame: FrameType, event: str, _: object) -> None:
+        nonlocal parsed
+        parsed += event == "call" and frame.f_code is is_event.__code__
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        follower = Follower(tmp_path, 3, Wall())
+    finally:
+        sys.setprofile(before)
+    assert [event["correlation_id"] for event in follower.newest] == [97, 98, 99]
+    assert parsed == 3
+    writer.end()
+    assert [event["kind"] for event in follower.more()] == ["journal_closed"]
 
 
 def test_a_follower_sees_what_comes(tmp_path: Path) -> None:
