@@ -17,6 +17,7 @@ from proxy.plugin.schema import accepted, releases
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+CONNECTION = ("instance", "worker", "connection")
 RELEASE = "4.0"  # the first release that refuses versions which all earlier ones accept
 
 
@@ -29,25 +30,36 @@ def oldest() -> dict[str, int]:
 
 
 def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
-    """A row for each user, client id and software."""
+    """A row for each user, client id and software. What a connection says of its software holds for all of it."""
+    from pyspark.sql import Window
     from pyspark.sql import functions as F
 
     limits = F.create_map(*(F.lit(one) for one in chain.from_iterable(sorted(oldest().items()))))
     is_refused = F.col("api_version") < F.coalesce(F.try_element_at(limits, F.col("api")), F.lit(1 << 15))
     named = F.concat_ws(" v", "api", "api_version")
-    return (
+    connections = (
         asked(events)
         .withColumns({"refused": is_refused, "sent": named})
-        .groupBy("principal", "client_id", F.col("client_software").alias("software"))
+        .groupBy(*CONNECTION, "principal", "client_id", "client_host", "client_software")
         .agg(
-            F.count_distinct("client_host").alias("hosts"),
             total(F.col("times")).alias("requests"),
             weighed(F.col("refused")).alias("too_old"),
-            F.array_join(F.sort_array(F.collect_set(F.when(F.col("refused"), F.col("sent")))), ", ").alias(
-                "too_old_are"
-            ),
+            F.collect_set(F.when(F.col("refused"), F.col("sent"))).alias("are"),
             F.min("since").alias("first"),
             F.max("until").alias("last"),
+        )
+    )
+    said = F.max("client_software").over(Window.partitionBy(*CONNECTION))
+    return (
+        connections.withColumn("software", F.coalesce("client_software", said))
+        .groupBy("principal", "client_id", "software")
+        .agg(
+            F.count_distinct("client_host").alias("hosts"),
+            F.sum("requests").alias("requests"),
+            F.sum("too_old").alias("too_old"),
+            F.array_join(F.sort_array(F.array_distinct(F.flatten(F.collect_set("are")))), ", ").alias("too_old_are"),
+            F.min("first").alias("first"),
+            F.max("last").alias("last"),
         )
     )
 
@@ -71,7 +83,9 @@ REPORT = AuditReport(
     columns=(
         ReportColumn("principal", "STRING", "Who."),
         ReportColumn("client_id", "STRING", "What the client calls itself."),
-        ReportColumn("software", "STRING", "Its library and version, as it says; old ones do not say it."),
+        ReportColumn(
+            "software", "STRING", "Its library and version, as it says on that connection; old ones do not say it."
+        ),
         ReportColumn("hosts", "BIGINT", "From how many addresses.", "addresses"),
         ReportColumn("requests", "BIGINT", "How many requests.", "requests"),
         ReportColumn("too_old", "BIGINT", f"Those that are too old for Kafka {RELEASE}.", "requests"),
