@@ -3,7 +3,8 @@
     JOURNAL/date=2026-03-01/hour=08/_20260301T080000Z-3f9c2a71-0-000001.pruned     in the place of the segment
 
 Rules:
-* A sealed segment whose hour ended before the given moment is deleted. Its seal stays, so the chain stays whole.
+* A sealed segment whose hour ended before the given moment is deleted, and with it what was torn off its end. Its seal
+  stays, so the chain stays whole.
 * A statement beside the seal, signed with the key of the journal, says which seal's segment was deleted, and when. So
   nobody without the key can make a deletion look like pruning.
 * Segments that another key sealed stay, as those from before a change of the key: only that key can sign for them.
@@ -22,6 +23,7 @@ from typing import NamedTuple
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from plugins.audit.plain_files import is_plain
+from plugins.audit.recovery import TORN
 from plugins.audit.seals import SEAL, ReadSeal, read_seal, write_signed
 from plugins.audit.segments import SegmentName, beside, segments, sync_folder
 from plugins.audit.signing import is_signed, key_text
@@ -52,10 +54,16 @@ def prune(journal: Path, before: datetime, key: Ed25519PrivateKey, now: datetime
             freed = None
             if found.key == ours:
                 _state(path, found, key, now)
-                freed = path.stat().st_size
-                path.unlink()
+                freed = sum(_removed(file) for file in (beside(path, TORN), path))
                 sync_folder(path.parent)
             yield OldSegment(path, found.key, freed)
+
+
+def _removed(file: Path) -> int:
+    """Delete a file, if it is there. Returns its bytes. Raises OSError."""
+    size = file.stat().st_size if is_plain(file) else 0
+    file.unlink(missing_ok=True)
+    return size
 
 
 def _state(segment: Path, found: ReadSeal, key: Ed25519PrivateKey, now: datetime) -> None:

@@ -34,6 +34,7 @@ from plugins.audit.seals import SEAL, BadSealError, Seal, SegmentEnd, prepared, 
 from plugins.audit.segments import CHECK, SegmentName, beside, checks, hours, segments
 from proxy.plugin.files import lock_if_free
 
+TORN = "torn"  # the ending of the file with a torn frame
 MOST_EVENTS = 1 << 62  # of a chain
 MOST_CHAINS = 100  # the newest chains, which a new chain names; older ones were named by these
 PATIENCE = 5.0  # seconds to wait for the lock of a file that no writer has
@@ -130,7 +131,7 @@ def _sealed(journal: Path, name: SegmentName, opened: BinaryIO, key: Ed25519Priv
     for end, lines in frames(data):  # noqa: B007 (the last one counts)
         found += lines
     if data[end:]:
-        with create(beside(path, "torn")) as torn_off:
+        with create(beside(path, TORN)) as torn_off:
             torn_off.write(data[end:])
         opened.truncate(end)
         os.fsync(opened.fileno())

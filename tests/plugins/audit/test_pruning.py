@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from plugins.audit.chain import Rotation
 from plugins.audit.pruning import prune
+from plugins.audit.recovery import recover
 from plugins.audit.seals import BadSealError
 from plugins.audit.segments import beside, segments
 from plugins.audit.verify import verify
@@ -42,6 +43,20 @@ def test_what_is_pruned_leaves_the_rest_verifiable(journal: Path) -> None:
     assert len(segments(journal)) == 1
     verified = verify(journal, KEY.public_key())
     assert (verified.remarks, verified.pruned, verified.segments) == ([], 2, 1)
+
+
+def test_a_torn_frame_goes_with_its_segment(tmp_path: Path) -> None:
+    """It has the beginnings of events."""
+    writer = chain(tmp_path)
+    writer.abandon()
+    (path,) = segments(tmp_path)
+    path.write_bytes(path.read_bytes() + path.read_bytes()[:-1])
+    recover(tmp_path, KEY)
+    size = path.stat().st_size + beside(path, "torn").stat().st_size
+    assert [one.freed for one in prune(tmp_path, NOON, KEY, NOON)] == [size]
+    assert sorted(file.suffix for file in path.parent.iterdir()) == [".pruned", ".seal"]
+    verified = verify(tmp_path, KEY.public_key())
+    assert (verified.remarks, verified.pruned) == ([], 1)
 
 
 def test_an_hour_that_is_not_over_stays(journal: Path) -> None:
