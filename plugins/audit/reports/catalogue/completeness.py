@@ -119,7 +119,8 @@ REPORT = AuditReport(
     explanation="Each process that writes numbers its events without a gap. Where numbers are missing, events were "
     "taken away, or cannot be read. What could not be written at the time, as on a full disk, the journal says itself: "
     "it was lost. Gaps are looked for in the period and in an hour before and after it. What is missing for longer, or "
-    "was cut off after the last event of a writer, is told by the seals, at the top of the page.",
+    "was cut off after the last event of a writer, is told by the seals, at the top of the page. If a writer's clock "
+    "was set by more than an hour, events outside of that time look missing: ask without a period then.",
     columns=(
         ReportColumn(
             "finding", "STRING", "there: all that is read; missing: numbers that no event has; lost: never written."
