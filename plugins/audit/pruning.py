@@ -7,7 +7,8 @@ Rules:
   stays, so the chain stays whole.
 * A statement beside the seal, signed with the key of the journal, says which seal's segment was deleted, and when. So
   nobody without the key can make a deletion look like pruning.
-* Segments that another key sealed stay, as those from before a change of the key: only that key can sign for them.
+* Segments that another key sealed stay, as those from before a change of the key: only that key can sign for them. One
+  whose seal was altered stays too, and keeps no other from being deleted.
 * The statement is on disk before the segment is deleted. A pruning that was interrupted is done again.
 """
 
@@ -24,39 +25,42 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from plugins.audit.plain_files import is_plain
 from plugins.audit.recovery import TORN
-from plugins.audit.seals import SEAL, ReadSeal, read_seal, write_signed
+from plugins.audit.seals import SEAL, BadSealError, ReadSeal, read_seal, write_signed
 from plugins.audit.segments import SegmentName, beside, segments, sync_folder
-from plugins.audit.signing import is_signed, key_text
+from plugins.audit.signing import fingerprint, is_signed, key_text
 
 FORMAT = 1
 
 
 class OldSegment(NamedTuple):
-    """A segment from before the moment, the key that sealed it as seals have it, and the bytes that were freed.
-
-    `freed` None: it stays, since the key is another one.
-    """
+    """A segment from before the moment, and the bytes that were freed; or why it stays, with a way out."""
 
     path: Path
-    key: str
-    freed: int | None
+    freed: int = 0
+    stays: str = ""
 
 
 def prune(journal: Path, before: datetime, key: Ed25519PrivateKey, now: datetime) -> Iterator[OldSegment]:
-    """Delete the segments from before this moment that this key sealed. Raises OSError, BadSealError."""
-    ours = key_text(key.public_key())
+    """Delete the segments from before this moment that this key sealed. Raises OSError."""
     for path in segments(journal):
         name = SegmentName.of(path)
         if name is None or not is_plain(beside(path, SEAL)):
             continue
         if name.begun_at.replace(minute=0, second=0) <= before - timedelta(hours=1):
-            found = read_seal(beside(path, SEAL), None)
-            freed = None
-            if found.key == ours:
-                _state(path, found, key, now)
-                freed = sum(_removed(file) for file in (beside(path, TORN), path))
-                sync_folder(path.parent)
-            yield OldSegment(path, found.key, freed)
+            yield _pruned(path, key, now)
+
+
+def _pruned(path: Path, key: Ed25519PrivateKey, now: datetime) -> OldSegment:
+    try:
+        found = read_seal(beside(path, SEAL), None)
+    except BadSealError as error:
+        return OldSegment(path, stays=f"its seal was altered: {error}; see what `doorkeeper audit verify` says")
+    if found.key != key_text(key.public_key()):
+        return OldSegment(path, stays=f"it was sealed with the key {fingerprint(found.key)}; prune it with that one")
+    _state(path, found, key, now)
+    freed = sum(_removed(file) for file in (beside(path, TORN), path))
+    sync_folder(path.parent)
+    return OldSegment(path, freed)
 
 
 def _removed(file: Path) -> int:

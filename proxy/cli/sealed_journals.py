@@ -16,7 +16,6 @@ import click
 
 from plugins.audit.keyfile import KeyFileError
 from plugins.audit.pruning import prune
-from plugins.audit.seals import BadSealError
 from plugins.audit.signing import fingerprint, public_key, signing_key
 from plugins.audit.verify import verify
 from proxy.cli.ending import give_up
@@ -77,17 +76,14 @@ def prune_journal(journal: Path, before: datetime, key: Path | None) -> None:
         old = list(prune(journal, before, signing, datetime.now(UTC)))
     except KeyFileError as error:
         give_up(str(error))
-    except BadSealError as error:
-        give_up(f"a seal cannot be trusted: {error}; see what `doorkeeper audit verify` says")
     except OSError as error:
         if error.filename is None:
             raise
         give_up(f"{error.filename}: cannot be deleted ({error.strerror}); {way_out(error)}")
-    freed = [one.freed for one in old if one.freed is not None]
-    click.echo(f"{len(freed)} segments deleted, {sum(freed):,} bytes; their seals stay")
-    left = Counter(one.key for one in old if one.freed is None)
-    if left:
-        sealed = ", ".join(f"{many} by the key {fingerprint(other)}" for other, many in sorted(left.items()))
-        give_up(
-            f"{left.total()} segments stay, since they were sealed with another key: {sealed}; prune them with that"
-        )
+    deleted = [one for one in old if not one.stays]
+    click.echo(f"{len(deleted)} segments deleted, {sum(one.freed for one in deleted):,} bytes; their seals stay")
+    left = {one.stays: one.path for one in reversed(old) if one.stays}  # the first of each reason
+    many = Counter(one.stays for one in old)
+    for why, first in sorted(left.items(), key=lambda one: one[1]):
+        click.echo(printable(f"{many[why]} segments stay, as {first}: {why}"), err=True)
+    sys.exit(1 if left else 0)

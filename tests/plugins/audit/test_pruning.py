@@ -13,7 +13,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from plugins.audit.chain import Rotation
 from plugins.audit.pruning import prune
 from plugins.audit.recovery import recover
-from plugins.audit.seals import BadSealError
 from plugins.audit.segments import beside, segments
 from plugins.audit.verify import verify
 from tests.plugins.audit.written import KEY, START, Wall, chain, event
@@ -86,21 +85,24 @@ def test_what_another_key_sealed_stays_until_it_is_pruned_with_that(journal: Pat
     chain(journal, "a07be5d2", key=newer).end()
     first, second, *_ = segments(journal)
     nine = datetime.fromtimestamp(START, UTC) + timedelta(hours=1)
-    assert [(one.path, one.freed is None) for one in prune(journal, nine, newer, NOON)] == [
+    assert [(one.path, bool(one.stays)) for one in prune(journal, nine, newer, NOON)] == [
         (first, True),
         (second, False),
     ]
-    assert [(one.path, one.freed is None) for one in prune(journal, nine, KEY, NOON)] == [(first, False)]
+    assert [(one.path, bool(one.stays)) for one in prune(journal, nine, KEY, NOON)] == [(first, False)]
     verified = verify(journal)
     assert (verified.remarks, verified.pruned, verified.segments) == ([], 2, 2)
 
 
-def test_a_seal_that_was_altered_is_not_pruned(journal: Path) -> None:
-    seal = beside(segments(journal)[0], "seal")
+def test_a_segment_whose_seal_was_altered_stays_and_keeps_no_other(journal: Path) -> None:
+    first, second, third = segments(journal)
+    seal = beside(first, "seal")
     seal.write_bytes(seal.read_bytes().replace(b"rotated", b"stopped"))
-    with pytest.raises(BadSealError):
-        list(prune(journal, NOON, KEY, NOON))
-    assert len(segments(journal)) == 3
+    stays, *deleted = prune(journal, NOON, KEY, NOON)
+    assert stays.path == first
+    assert stays.stays.startswith("its seal was altered: its signature is not that of what it says; see what")
+    assert [one.path for one in deleted] == [second, third]
+    assert segments(journal) == [first]
 
 
 @pytest.mark.parametrize("is_sealed_late", [False, True])

@@ -140,11 +140,9 @@ def test_segments_that_another_key_sealed_are_told_with_that_key(journal: Path, 
     file = tmp_path / "journal.key"
     file.write_bytes(other.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     result = audit("prune", journal, "--before", "2026-03-01T09:00")
-    sealed = f"1 by the key {fingerprint(key_text(KEY.public_key()))}; prune them with that"
-    assert result.output == (
-        "0 segments deleted, 0 bytes; their seals stay\n"
-        f"1 segments stay, since they were sealed with another key: {sealed}\n"
-    )
+    (path,) = segments(journal)
+    sealed = f"it was sealed with the key {fingerprint(key_text(KEY.public_key()))}; prune it with that one"
+    assert result.output == f"0 segments deleted, 0 bytes; their seals stay\n1 segments stay, as {path}: {sealed}\n"
     assert result.exit_code == 1
     assert segments(journal)
 
