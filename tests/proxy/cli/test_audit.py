@@ -135,6 +135,24 @@ def test_old_segments_are_pruned_with_the_key(journal: Path, tmp_path: Path) -> 
     assert not segments(journal)
 
 
+@pytest.mark.parametrize("are_pruned", [True, False])
+def test_a_journal_without_a_segment_is_verified_by_its_seals(
+    journal: Path, tmp_path: Path, *, are_pruned: bool
+) -> None:
+    (path,) = segments(journal)
+    if are_pruned:
+        file = tmp_path / "journal.key"
+        file.write_bytes(KEY.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+        audit("prune", journal, "--before", "2026-03-01T09:00")
+    else:
+        path.unlink()
+    result = audit("verify", journal)
+    deleted = f"{path.relative_to(journal)}: events 1 to 22: the segment was deleted\n"
+    pruned = "1 older segments were pruned by whoever has the key; their seals are there\n"
+    assert result.output.startswith(pruned if are_pruned else deleted)
+    assert result.exit_code == (0 if are_pruned else 1)
+
+
 def test_segments_that_another_key_sealed_are_told_with_that_key(journal: Path, tmp_path: Path) -> None:
     other = Ed25519PrivateKey.generate()
     file = tmp_path / "journal.key"
