@@ -28,6 +28,7 @@ TESTED_WITH = {
     "plugins/acl/fetched.py": "tests/plugins/acl/test_fetch.py",
     "plugins/acl/metadata.py": "tests/plugins/acl/test_topics.py",
     "plugins/audit/connection_events.py": "tests/plugins/audit/test_audit.py",
+    "plugins/audit/event_reading.py": "tests/plugins/audit/test_search.py",
     "plugins/audit/request_notes.py": "tests/plugins/audit/test_audit.py",
     "plugins/audit/resource_reading.py": "tests/plugins/audit/test_resources.py",
     "plugins/audit/unread.py": "tests/plugins/audit/test_counted.py",

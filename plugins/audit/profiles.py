@@ -19,7 +19,7 @@ from importlib.metadata import version
 from ipaddress import ip_address
 from typing import Any
 
-from plugins.audit.search import JournalEvent
+from plugins.audit.event_reading import JournalEvent
 
 Profile = dict[str, Any]
 VENDOR, PRODUCT = "Doorkeeper", "Doorkeeper"

@@ -52,7 +52,7 @@ def prune(journal: Path, before: datetime, key: Ed25519PrivateKey, now: datetime
 
 def _pruned(path: Path, key: Ed25519PrivateKey, now: datetime) -> OldSegment:
     try:
-        found = read_seal(beside(path, SEAL), None)
+        found = read_seal(beside(path, SEAL))
     except BadSealError as error:
         return OldSegment(path, stays=f"its seal was altered: {error}; see what `doorkeeper audit verify` says")
     if found.key != key_text(key.public_key()):

@@ -30,7 +30,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from plugins.audit.plain_files import create
 from plugins.audit.segments import CHECK, SegmentName, beside, sync_folder
-from plugins.audit.signing import is_signed, key_text
+from plugins.audit.signing import fingerprint, is_signed, key_text
 
 FORMAT = 1
 SEAL = "seal"  # the ending of a seal's name
@@ -133,8 +133,8 @@ class ReadSeal:
     key: str
 
 
-def read_seal(file: Path, trusted: Ed25519PublicKey | None) -> ReadSeal:
-    """Read a seal, and check its signature with this key, or, if it is None, with the key that the seal names.
+def read_seal(file: Path, *trusted: Ed25519PublicKey) -> ReadSeal:
+    """Read a seal, and check its signature with the key that it names: one of these keys, or, without them, any.
 
     Raises BadSealError, OSError.
     """
@@ -159,8 +159,8 @@ def read_seal(file: Path, trusted: Ed25519PublicKey | None) -> ReadSeal:
         )
     except (ValueError, KeyError, TypeError, RecursionError):
         raise BadSealError("it is no seal") from None
-    if trusted is not None and key_text(trusted) != said["key"]:
-        raise BadSealError("it was signed with another key")
+    if trusted and said["key"] not in map(key_text, trusted):
+        raise BadSealError(f"it was signed with another key, {fingerprint(said['key'])}")
     if not is_signed(key, signature, line):
         raise BadSealError("its signature is not that of what it says")
     if not rest.endswith(b"\n") or b64encode(signature) + b"\n" != rest:

@@ -1,41 +1,26 @@
-"""Search: the events of a journal that match a filter, in the order of time, and new ones as they come.
+"""Search: the events of a journal that match a filter, in the order of time.
 
 Rules:
 * Only the folders of the hours in question are read, and one more on each side: an event is written a little later than
   it happened, and a segment that was begun in one hour may end in the next. A segment is read too if it was written
   for longer, as one is while no other can be begun.
-* The events of a chain stay in its order; chains are merged by the time of their events. A chain is opened when the
-  time of its beginning is reached, and read frame by frame: memory grows with the chains of one time, not with all.
-* Lines that are no event (`well_formed.py`), and frames that are not whole, are left out: `verify` reports them.
-* A segment that is pruned after it was listed is left out.
 * A segment that was moved is read where it is. One that exists twice is read once, at the path of its name.
 """
 
 from __future__ import annotations
 
-import heapq
-import sys
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import chain, islice, zip_longest
+from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 
-from pydantic_core import from_json
-
-from plugins.audit.frames import frames, last_frames
+from plugins.audit.event_reading import JournalEvent, events_of, merged
 from plugins.audit.pseudonyms import Pseudonyms
 from plugins.audit.redaction import hashed
-from plugins.audit.segments import SegmentName, hours, of_hour, placed, segments
-from plugins.audit.well_formed import is_event
+from plugins.audit.segments import SegmentName, placed
 
-JournalEvent = dict[str, Any]
-HOUR = 3600
 MARGIN = timedelta(hours=1)
-SEALED = sys.maxsize  # stands for the end of a segment that grows no more
 OF_CLIENT = ("client_host", "client_id")  # kinds of names, as in rules of redaction
 OF_RESOURCE = ("topic", "group", "transactional_id", "principal")
 
@@ -101,8 +86,8 @@ def search(journal: Path, wanted: EventFilter) -> Iterator[JournalEvent]:
     for name in sorted(found := placed(journal)):
         chains.setdefault(name.chain, []).append(name)
     wanted_of = ([*_of_period(names, found, wanted)] for names in chains.values())
-    streams = ((_second(names[0]), _of_chain(found[name] for name in names)) for names in wanted_of if names)
-    return filter(wanted.includes, _merged(streams))
+    streams = ((_second(names[0]), events_of(found[name] for name in names)) for names in wanted_of if names)
+    return filter(wanted.includes, merged(streams))
 
 
 def _of_period(
@@ -124,102 +109,3 @@ def _written_last(path: Path) -> datetime | None:
 def _second(name: SegmentName) -> str:
     """The second in which a segment was begun, which the times of its events do not precede."""
     return f"{name.begun_at:%Y-%m-%dT%H:%M:%S}"
-
-
-def _merged(streams: Iterable[tuple[str, Iterable[JournalEvent]]]) -> Iterator[JournalEvent]:
-    """Merge events by their time; each stream stays in its order, and begins when its own time is reached."""
-    heap: list[tuple[str, int, JournalEvent | None, Iterator[JournalEvent]]] = [
-        (begins, number, None, iter(stream)) for number, (begins, stream) in enumerate(streams)
-    ]
-    heapq.heapify(heap)
-    while heap:
-        _, number, event, stream = heap[0]
-        if event is not None:
-            yield event
-        following = next(stream, None)
-        if following is None:
-            heapq.heappop(heap)
-        else:
-            heapq.heapreplace(heap, (str(following["time"]), number, following, stream))
-
-
-def _of_chain(paths: Iterable[Path]) -> Iterator[JournalEvent]:
-    for path in paths:
-        for _, lines in frames(_bytes(path)):
-            yield from filter(None, map(_event, lines))
-
-
-def _bytes(path: Path) -> bytes:
-    """The bytes of a segment; none if it was deleted since it was listed."""
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return b""
-
-
-def _events(data: bytes, start: int) -> tuple[int, Iterator[JournalEvent]]:
-    """The end of the whole frames from `start` on, and their events."""
-    lines: list[bytes] = []
-    end = start
-    for end, more in frames(data, start):  # noqa: B007 (the last one counts)
-        lines += more
-    return end, filter(None, map(_event, lines))
-
-
-def _event(line: bytes) -> JournalEvent | None:
-    try:
-        event = from_json(line)
-    except ValueError:
-        return None
-    return event if is_event(event) else None
-
-
-class Follower:
-    """The `newest` events of a journal, at most `many`, and then each event that is added to it, once.
-
-    After the first look only four folders are read: those of the two latest hours, and those of the present hour and
-    the one before. These are other ones after the clock was set back. `wall` gives seconds since 1970.
-    """
-
-    def __init__(self, journal: Path, many: int, wall: Callable[[], float]) -> None:
-        self._wall = wall
-        self._journal = journal
-        self._ends: dict[Path, int] = {}  # the position up to which each segment was read
-        latest = [("", events) for events in self._latest(many)]
-        self.newest: list[JournalEvent] = list(deque(_merged(latest), maxlen=many))
-
-    def _latest(self, many: int) -> Iterator[Iterable[JournalEvent]]:
-        """The latest events of each chain, at most `many` of each."""
-        self._ends = dict.fromkeys(segments(self._journal), SEALED)
-        found = placed(self._journal)  # a segment that began since then is among these alone, and may still grow
-        chains: dict[str, list[SegmentName]] = {}
-        for name in sorted(found):
-            chains.setdefault(name.chain, []).append(name)
-        for names in chains.values():
-            backwards = chain.from_iterable(self._backwards(found[name]) for name in sorted(names, reverse=True))
-            yield reversed([*islice(backwards, max(many, 1))])  # one at least: from its segment on, all are to come
-
-    def _backwards(self, path: Path) -> Iterator[JournalEvent]:
-        """The events of a segment, the last one first. A large one has half a million, and only some are wanted."""
-        self._ends[path], backwards = last_frames(_bytes(path))
-        return filter(None, (_event(line) for lines in backwards for line in reversed(lines)))
-
-    def _read(self, path: Path, start: int) -> Iterator[JournalEvent]:
-        self._ends[path], events = _events(_bytes(path), start)
-        return events
-
-    def more(self) -> list[JournalEvent]:
-        """The events that came since the last look."""
-        found: list[Iterable[JournalEvent]] = []
-        for path in self._recent():
-            with suppress(FileNotFoundError):  # deleted since the folder was read
-                start = self._ends.get(path, 0)
-                if path.stat().st_size > start:
-                    found.append(self._read(path, start))
-        return list(_merged(("", events) for events in found))
-
-    def _recent(self) -> list[Path]:
-        latest = islice(hours(self._journal, newest_first=True), 2)
-        now = self._wall()
-        present = (self._journal / SegmentName.at(at, "", 0, 1).path.parent for at in (now - HOUR, now))
-        return [path for folder in sorted({*latest, *present}) for path in of_hour(folder)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from plugins.audit.search import JournalEvent
+from plugins.audit.event_reading import JournalEvent
 
 MOST = 5  # resources in a line
 

@@ -16,7 +16,7 @@ Rules:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -51,10 +51,8 @@ class Verified:
 Fetched = Callable[[Path], AbstractContextManager[object]]
 
 
-def verify(
-    journal: Path, trusted: Ed25519PublicKey | None = None, fetched: Fetched = lambda place: nullcontext()
-) -> Verified:
-    """Check a whole journal. Its seals must be signed with this key; None: each chain may have a key of its own.
+def verify(journal: Path, *trusted: Ed25519PublicKey, fetched: Fetched = lambda place: nullcontext()) -> Verified:
+    """Check a whole journal. Its seals must be signed with one of these keys; without them, with any.
 
     Within the context `fetched(place)`, the segment at `place` has its bytes. Raises OSError.
     """
@@ -62,7 +60,7 @@ def verify(
 
 
 class _Verifier:
-    def __init__(self, journal: Path, trusted: Ed25519PublicKey | None, fetched: Fetched) -> None:
+    def __init__(self, journal: Path, trusted: Sequence[Ed25519PublicKey], fetched: Fetched) -> None:
         self._journal = journal
         self._trusted = trusted
         self._fetched = fetched
@@ -107,7 +105,7 @@ class _Verifier:
 
     def _read(self, name: SegmentName, place: Path) -> None:
         try:
-            found = read_seal(self._journal / place, self._trusted)
+            found = read_seal(self._journal / place, *self._trusted)
             if found.seal.name != name:
                 raise BadSealError(f"it is the seal of {found.seal.name.path.as_posix()}")
         except BadSealError as error:
@@ -201,7 +199,7 @@ class _Verifier:
         """The seal of a segment that was sealed after the seals were read."""
         file = beside(self._journal / name.path, SEAL)
         try:
-            found = read_seal(file, self._trusted) if is_plain(file) else None
+            found = read_seal(file, *self._trusted) if is_plain(file) else None
         except BadSealError:
             return None
         return found if found is not None and found.seal.name == name else None

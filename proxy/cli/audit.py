@@ -17,12 +17,14 @@ from pathlib import Path
 
 import click
 
+from plugins.audit.event_reading import JournalEvent
+from plugins.audit.follower import Follower
 from plugins.audit.keyfile import KeyFileError
 from plugins.audit.profiles import PROFILES
 from plugins.audit.pseudonyms import pseudonyms
 from plugins.audit.reports.asked import name, principal
 from plugins.audit.schema import KINDS
-from plugins.audit.search import EventFilter, Follower, JournalEvent, search
+from plugins.audit.search import EventFilter, search
 from plugins.audit.shown import shown
 from proxy.cli.checked import checked
 from proxy.cli.ending import give_up

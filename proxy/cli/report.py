@@ -88,7 +88,13 @@ file = click.Path(path_type=Path)
 @click.option("--offsets", callback=checked(asked.offset_range), help="Records of a topic: orders-0:100-200.")
 @click.option("--rules", type=file, help="A file of ACL rules to compare with what was done.")
 @click.option("--tags", "tags_file", type=file, help="A file that says which topics hold sensitive data.")
-@click.option("--key", type=file, help="The key that signed the journal: the public one is enough.")
+@click.option(
+    "--key",
+    "keys",
+    type=file,
+    multiple=True,
+    help="The key that signed the journal: the public one is enough. May be said again.",
+)
 @click.option("--work", help="Where events are kept for the next run, as Spark reads it. [default: OUT/work]")
 @click.option(
     "--kafka-config", type=file, help="Of a topic: a file of settings of Kafka's clients, as for SASL and TLS."
@@ -106,7 +112,7 @@ def command(journal: str, out: Path, only: tuple[AuditReport, ...], **said: Any)
     """
     inputs = inputs_of(journal, said)
     try:
-        key = said["key"] and public_key(said["key"])
+        keys = tuple(map(public_key, said["keys"]))
     except KeyFileError as error:
         give_up(str(error))
     except OSError as error:
@@ -120,7 +126,7 @@ def command(journal: str, out: Path, only: tuple[AuditReport, ...], **said: Any)
     try:
         with _progress() as tell:
             reports = tuple(dict.fromkeys(only)) or REPORTS
-            page = run(ReportJob(journal, out, reports, inputs, master, said["work"], key, access), tell)
+            page = run(ReportJob(journal, out, reports, inputs, master, said["work"], keys, access), tell)
     except ReportError as error:
         give_up(str(error))
     except KeyboardInterrupt:

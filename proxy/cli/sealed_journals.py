@@ -25,7 +25,8 @@ from proxy.text.words import printable
 VERIFY_EPILOG = """\b
 Examples:
   doorkeeper audit verify /var/lib/doorkeeper/journal --key journal.pub
-  openssl pkey -in journal.key -pubout -out journal.pub      the public key alone
+  doorkeeper audit verify JOURNAL --key journal.pub --key before.pub      after a change of the key
+  openssl pkey -in journal.key -pubout -out journal.pub                   the public key alone
 \b
 Exit code: 0 if all is as it was written (gaps that the journal accounts for are told); 1 if not.
 """
@@ -34,14 +35,18 @@ Exit code: 0 if all is as it was written (gaps that the journal accounts for are
 @click.command("verify", epilog=VERIFY_EPILOG)
 @journal_folder
 @click.option(
-    "--key", type=click.Path(path_type=Path), help="The key that signed it: a PEM file, the public key is enough."
+    "--key",
+    "keys",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    help="The key that signed it: a PEM file, the public key is enough. May be said again.",
 )
-def verify_journal(journal: Path, key: Path | None) -> None:
+def verify_journal(journal: Path, keys: tuple[Path, ...]) -> None:
     """Say whether JOURNAL is as it was written. If not: which segment, which events, and what was done."""
     must_be_journal(journal, seals_suffice=True)
     with reading():
         try:
-            verified = verify(journal, None if key is None else public_key(key))
+            verified = verify(journal, *map(public_key, keys))
         except KeyFileError as error:
             give_up(str(error))
     for remark in verified.remarks:
@@ -53,7 +58,7 @@ def verify_journal(journal: Path, key: Path | None) -> None:
         f"{verified.events} events in {verified.segments} sealed segments are as they were written{being_written}"
     )
     for signer in sorted(verified.keys):
-        known = "" if key else "; give the proxy's as --key, since a forger has one too"
+        known = "" if keys else "; give the proxy's as --key, since a forger has one too"
         click.echo(f"sealed with the key {fingerprint(signer)}{known}")
     sys.exit(0 if verified.is_intact else 1)
 

@@ -45,7 +45,7 @@ class JournalFacts:
     """A journal as it was read. `versions`: how many events each version of the schema has.
 
     `asked_for`: how many events are of the principals and topics that were asked for; None without such a filter.
-    `is_trusted`: whether the key was given with which the journal must be signed.
+    `is_trusted`: whether keys were given with which the journal must be signed.
     `redacted`: in how many events each kind of names is redacted. `unnamed`: how many events have a topic by its id
     alone. `left_out`: the number of resources and changes that events lack, of requests that had too many.
     """

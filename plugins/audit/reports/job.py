@@ -59,7 +59,7 @@ class Progressed(NamedTuple):
 class ReportJob:
     """The reports to make. `master` None: as spark-submit says. `work` None: `out/work`. `inputs` lack their facts.
 
-    `access`: how the topic is read, if `journal` names one.
+    `keys`: those with which the journal must be signed. `access`: how the topic is read, if `journal` names one.
     """
 
     journal: str
@@ -68,7 +68,7 @@ class ReportJob:
     inputs: Inputs
     master: str | None
     work: str | None = None
-    key: Ed25519PublicKey | None = None
+    keys: tuple[Ed25519PublicKey, ...] = ()
     access: TopicAccess = PLAIN
 
     @property
@@ -181,7 +181,7 @@ class _Run:
         job, asked = self._job, self._job.inputs
         listing = place.listing(self._spark)
         sealed, unsealed = (of_period(paths, None, asked.until) for paths in listing)
-        facts = inspect(self._spark, place, of_period((*sealed, *unsealed), asked.since, asked.until), job.key)
+        facts = inspect(self._spark, place, of_period((*sealed, *unsealed), asked.since, asked.until), job.keys)
         sound = [path for path in sealed if not facts.doubts(path)]
         self._total = len(sound) + 2 + len(job.reports)
         store = EventStore(self._spark, place, work)

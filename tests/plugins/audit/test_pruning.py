@@ -123,5 +123,5 @@ def test_what_is_pruned_while_the_journal_is_verified_is_known_as_pruned(
             assert list(prune(journal, datetime.fromtimestamp(START, UTC) + timedelta(hours=1), KEY, NOON))
         yield
 
-    verified = verify(journal, KEY.public_key(), fetched)
+    verified = verify(journal, KEY.public_key(), fetched=fetched)
     assert (verified.remarks, verified.pruned, verified.segments) == ([], 2, 2)

@@ -38,7 +38,7 @@ def test_a_seal_is_read_as_it_was_written(file: Path) -> None:
     found = read_seal(file, KEY.public_key())
     assert found.seal == SEAL
     assert (found.seal.first, found.seal.last) == (1, 2)
-    assert read_seal(file, None) == found
+    assert read_seal(file) == found
 
 
 def test_its_hash_is_that_of_its_first_line(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_its_hash_is_that_of_its_first_line(tmp_path: Path) -> None:
     writer.end()
     (file,) = tmp_path.rglob("_*.seal")
     line, _, _ = file.read_bytes().partition(b"\n")
-    assert read_seal(file, None).hash == sha256(line + b"\n").hexdigest()
+    assert read_seal(file).hash == sha256(line + b"\n").hexdigest()
     (segment,) = tmp_path.rglob("*.zst")
     said = subprocess.run(["sha256sum", segment], check=True, capture_output=True, text=True).stdout
     assert json.loads(line)["sha256"] == said.split()[0]
@@ -67,13 +67,13 @@ def test_no_bit_of_it_can_be_changed(file: Path) -> None:
 def test_none_of_it_can_be_missing(file: Path, cut: int) -> None:
     file.write_bytes(file.read_bytes()[:cut])
     with pytest.raises(BadSealError):
-        read_seal(file, None)
+        read_seal(file)
 
 
 def test_nothing_can_stand_behind_it(file: Path) -> None:
     file.write_bytes(file.read_bytes() + b"more\n")
     with pytest.raises(BadSealError):
-        read_seal(file, None)
+        read_seal(file)
 
 
 def test_another_key_is_noticed_where_one_is_trusted(file: Path) -> None:
@@ -85,5 +85,5 @@ def test_a_seal_says_where_its_segment_lies(tmp_path: Path) -> None:
     other = replace(SEAL, name=replace(SEAL.name, number=2))
     (tmp_path / other.name.path).parent.mkdir(parents=True)
     seal(tmp_path, other, KEY)
-    found: ReadSeal = read_seal(beside(tmp_path / other.name.path, "seal"), None)
+    found: ReadSeal = read_seal(beside(tmp_path / other.name.path, "seal"))
     assert found.seal.name.number == 2

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -14,10 +12,9 @@ import zstandard
 from plugins.audit.pruning import prune
 from plugins.audit.pseudonyms import Pseudonyms
 from plugins.audit.queue import QueuedEvent
-from plugins.audit.search import EventFilter, Follower, search
+from plugins.audit.search import EventFilter, search
 from plugins.audit.segments import segments
 from plugins.audit.shown import shown
-from plugins.audit.well_formed import is_event
 from tests.plugins.audit.written import KEY, START, Wall, chain
 
 BEGIN = datetime.fromtimestamp(START, UTC)
@@ -124,7 +121,6 @@ def test_a_segment_that_was_moved_or_copied_is_read_once(journal: Path) -> None:
     first.rename(there / first.name)
     (there / second.name).write_bytes(second.read_bytes())
     assert list(search(journal, EventFilter())) == whole
-    assert Follower(journal, 100, Wall()).newest == whole
 
 
 def test_a_chain_is_read_only_once_the_time_of_its_beginning_is_reached(tmp_path: Path) -> None:
@@ -219,92 +215,6 @@ def test_what_is_pruned_during_a_search_is_left_out(journal: Path) -> None:
     assert next(found)["correlation_id"] == 1
     assert len(list(prune(journal, BEGIN + timedelta(days=1), KEY, BEGIN))) == 10
     assert list(found) == []
-
-
-def test_the_newest_come_last(journal: Path) -> None:
-    events = Follower(journal, 4, Wall()).newest
-    assert [event.get("correlation_id") for event in events] == [None, None, 9, None]
-    assert Follower(journal, 0, Wall()).newest == []
-    assert len(Follower(journal, 1000, Wall()).newest) == len(list(search(journal, EventFilter())))
-
-
-def test_of_a_large_segment_only_its_last_frames_are_read(tmp_path: Path) -> None:
-    writer = chain(tmp_path)
-    for number in range(100):
-        writer.add(QueuedEvent("request", START, None, {**PRODUCED, "correlation_id": number}))
-        writer.flush()
-    parsed = 0
-
-    def count(frame: FrameType, event: str, _: object) -> None:
-        nonlocal parsed
-        parsed += event == "call" and frame.f_code is is_event.__code__
-
-    before = sys.getprofile()
-    sys.setprofile(count)
-    try:
-        follower = Follower(tmp_path, 3, Wall())
-    finally:
-        sys.setprofile(before)
-    assert [event["correlation_id"] for event in follower.newest] == [97, 98, 99]
-    assert parsed == 3
-    writer.end()
-    assert [event["kind"] for event in follower.more()] == ["journal_closed"]
-
-
-def test_a_follower_sees_what_comes(tmp_path: Path) -> None:
-    writer = chain(tmp_path)
-    follower = Follower(tmp_path, 0, Wall())
-    assert follower.more() == []
-    writer.add(QueuedEvent("request", START, None, PRODUCED))
-    writer.flush()
-    assert [event["kind"] for event in follower.more()] == ["request"]
-    other = chain(tmp_path, "other")
-    other.end()
-    writer.end()
-    assert [event["kind"] for event in follower.more()] == ["journal_closed", "segment_opened", "journal_closed"]
-    assert follower.more() == []
-
-
-def test_a_follower_sees_what_comes_after_the_clock_was_set_back(tmp_path: Path) -> None:
-    wall = Wall()
-    writer = chain(tmp_path, wall=wall)
-    for hour in range(5):
-        wall.now = START + hour * 3600
-        writer.rotate(True)
-        writer.add(QueuedEvent("request", wall.now, None, PRODUCED))
-        writer.flush()
-    follower = Follower(tmp_path, 0, wall)
-    wall.now = START + 3599  # the folder of this hour is there
-    writer.rotate(True)
-    writer.add(QueuedEvent("request", wall.now, None, PRODUCED))
-    writer.flush()
-    assert [event["kind"] for event in follower.more()] == ["segment_opened", "request"]
-    wall.now = START + 3601
-    writer.add(QueuedEvent("request", wall.now, None, PRODUCED))
-    writer.flush()
-    assert [event["kind"] for event in follower.more()] == ["request"]
-    writer.end()
-
-
-def test_whatever_comes_between_two_looks_is_followed_once(tmp_path: Path) -> None:
-    """A frame may be half written when it is looked at, and a segment may begin or be pruned."""
-    writer = chain(tmp_path)
-    writer.add(QueuedEvent("request", START, None, {**PRODUCED, "correlation_id": 1}))
-    writer.flush()
-    (path,) = segments(tmp_path)
-    whole = path.read_bytes()
-    stamp = b'"schema":3,"time":"2026-03-01T09:00:00Z","instance":"3f9c2a71","worker":0,"sequence":3'
-    frame = zstandard.compress(b'{"kind":"request",' + stamp + b',"correlation_id":2}\n')
-    path.write_bytes(whole + frame[:-3])
-    follower = Follower(tmp_path, 5, Wall())
-    assert [event.get("correlation_id") for event in follower.newest] == [None, 1]
-    assert follower.more() == []
-    path.write_bytes(whole + frame)
-    assert [event["correlation_id"] for event in follower.more()] == [2]
-    assert follower.more() == []
-    chain(tmp_path, "other").end()
-    path.unlink()
-    assert [event["kind"] for event in follower.more()] == ["segment_opened", "journal_closed"]
 
 
 def test_what_is_no_event_is_passed_over(journal: Path) -> None:

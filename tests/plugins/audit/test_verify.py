@@ -23,6 +23,7 @@ from plugins.audit.queue import Loss
 from plugins.audit.recovery import recover
 from plugins.audit.seals import read_seal
 from plugins.audit.segments import beside, segments
+from plugins.audit.signing import fingerprint, key_text
 from plugins.audit.verify import verify
 from tests.plugins.audit.written import KEY, START, Wall, chain, write
 
@@ -356,8 +357,20 @@ def test_a_chain_that_is_gone_is_missed_by_a_younger_one(journal: Path) -> None:
 
 def test_seals_of_another_key_prove_nothing(journal: Path) -> None:
     verified = verify(journal, Ed25519PrivateKey.generate().public_key())
-    assert {remark.what for remark in verified.remarks} >= {"the seal was altered: it was signed with another key"}
+    ours = fingerprint(key_text(PUBLIC))
+    said = f"the seal was altered: it was signed with another key, {ours}"
+    assert {remark.what for remark in verified.remarks} >= {said}
     assert verified.events == 0
+
+
+def test_after_a_change_of_the_key_both_are_trusted(journal: Path) -> None:
+    after = Ed25519PrivateKey.generate()
+    later = chain(journal, "later", key=after)
+    write(later, range(5))
+    later.end()
+    assert not verify(journal, PUBLIC, after.public_key()).remarks
+    for key, others in ((PUBLIC, "later"), (after.public_key(), "3f9c2a71")):
+        assert {remark.place.name.split("-")[1] for remark in verify(journal, key).remarks} >= {others}
 
 
 def test_foreign_files_are_named(journal: Path) -> None:
@@ -504,6 +517,6 @@ def test_a_segment_that_is_sealed_while_the_others_are_read_is_no_tampering(tmp_
             steps.pop()()
         yield
 
-    verified = verify(tmp_path, PUBLIC, fetched)
+    verified = verify(tmp_path, PUBLIC, fetched=fetched)
     assert (verified.remarks, verified.open) == ([], 1)
     assert verify(tmp_path, PUBLIC).open == 0

@@ -55,6 +55,17 @@ def test_an_intact_journal_is_said_to_be_one(journal: Path, key: Path) -> None:
     assert "give the proxy's as --key, since a forger has one too" in audit("verify", journal).output
 
 
+def test_after_a_change_of_the_key_both_are_given(journal: Path, key: Path, tmp_path: Path) -> None:
+    after, later = Ed25519PrivateKey.generate(), tmp_path / "later.pub"
+    later.write_bytes(after.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
+    writer = chain(journal, "later", key=after)
+    write(writer, range(3))
+    writer.end()
+    assert audit("verify", journal, "--key", key).exit_code == 1
+    result = audit("verify", journal, "--key", later, "--key", key)
+    assert (result.exit_code, result.output.count("sealed with the key")) == (0, 2)
+
+
 def test_a_tampered_one_is_not(journal: Path, key: Path) -> None:
     (path,) = segments(journal)
     path.write_bytes(path.read_bytes()[:-5])

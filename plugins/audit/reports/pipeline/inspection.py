@@ -6,7 +6,7 @@ Seals are checked on this machine, as `doorkeeper audit verify` does, also those
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from importlib.metadata import version
@@ -40,19 +40,20 @@ def of_topic(place: AuditTopicPlace, partitions: Iterable[int], gaps: tuple[Rema
 
 
 def inspect(
-    spark: SparkSession, place: JournalPlace, paths: tuple[str, ...], trusted: Ed25519PublicKey | None
+    spark: SparkSession, place: JournalPlace, paths: tuple[str, ...], trusted: Sequence[Ed25519PublicKey] = ()
 ) -> JournalFacts:
     """The facts about a journal. `paths`: segments that may have events of the period. Raises OSError, PlaceError.
+
+    `trusted`: the keys with which it must be signed; without them, any.
 
     A segment that was deleted since it was listed is left out: verification says whether it was pruned.
     """
     with journal_files(spark, place) as files:
-        verified = verify(files.folder, trusted, files.fetched)
+        verified = verify(files.folder, *trusted, fetched=files.fetched)
         segments = tuple(filter(None, (_segment(files, path, trusted) for path in paths)))
     remarks = tuple(RemarkFacts(one.place.as_posix(), *one[1:]) for one in verified.remarks)
     keys = tuple(fingerprint(key) for key in sorted(verified.keys))
-    is_trusted = trusted is not None
-    return JournalFacts(str(place), True, segments, remarks, keys, software=SOFTWARE, is_trusted=is_trusted)
+    return JournalFacts(str(place), True, segments, remarks, keys, software=SOFTWARE, is_trusted=bool(trusted))
 
 
 def of_period(paths: tuple[str, ...], since: datetime | None, until: datetime | None) -> tuple[str, ...]:
@@ -90,14 +91,14 @@ def counted(events: PeriodEvents, facts: JournalFacts) -> JournalFacts:
     )
 
 
-def _segment(files: JournalFiles, path: str, trusted: Ed25519PublicKey | None) -> SegmentFacts | None:
+def _segment(files: JournalFiles, path: str, trusted: Sequence[Ed25519PublicKey]) -> SegmentFacts | None:
     file = files.folder / path
     try:
         digest = files.sha256(Path(path))
     except FileNotFoundError:
         return None
     try:
-        seal = read_seal(beside(file, "seal"), trusted).seal
+        seal = read_seal(beside(file, "seal"), *trusted).seal
     except FileNotFoundError:
         return SegmentFacts(path, digest, None, None, "being written" if is_locked(file) else "no seal")
     except BadSealError:

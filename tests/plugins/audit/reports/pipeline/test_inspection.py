@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pyspark.sql import SparkSession
 
 from plugins.audit.pruning import prune
@@ -31,7 +32,7 @@ def test_each_segment_is_told_with_its_hash_and_what_its_seal_proves(
     altered.write_bytes(altered.read_bytes() + b"more")
     beside(unsealed, "seal").unlink()
     paths = tuple(path.relative_to(tmp_path).as_posix() for path in files)
-    facts = inspect(spark, JournalPlace(f"file:{tmp_path}", tmp_path if is_here else None), paths, None)
+    facts = inspect(spark, JournalPlace(f"file:{tmp_path}", tmp_path if is_here else None), paths)
     last = "being written" if is_here else "no seal"  # a lock is not seen from elsewhere
     assert [one.state for one in facts.segments] == ["sealed", "altered", "no seal", last]
     assert [one.sha256 for one in facts.segments] == [
@@ -51,9 +52,20 @@ def test_a_segment_that_is_pruned_after_it_was_listed_is_left_out(spark: SparkSe
     (tmp_path / second).rename(kept := tmp_path.with_name("kept"))
     assert list(prune(tmp_path, later, KEY, later))
     kept.rename(tmp_path / second)
-    facts = inspect(spark, JournalPlace(f"file:{tmp_path}", tmp_path), (first, second), None)
+    facts = inspect(spark, JournalPlace(f"file:{tmp_path}", tmp_path), (first, second))
     assert [one.path for one in facts.segments] == [second]
     assert not facts.remarks
+
+
+def test_after_a_change_of_the_key_both_may_be_given(spark: SparkSession, tmp_path: Path) -> None:
+    after = Ed25519PrivateKey.generate()
+    chain(tmp_path, "aaaaaaaa").end()
+    chain(tmp_path, "bbbbbbbb", key=after).end()
+    place = JournalPlace(f"file:{tmp_path}", tmp_path)
+    paths = tuple(path.relative_to(tmp_path).as_posix() for path in segments(tmp_path))
+    keys = KEY.public_key(), after.public_key()
+    assert [one.state for one in inspect(spark, place, paths, keys).segments] == ["sealed", "sealed"]
+    assert [one.state for one in inspect(spark, place, paths, keys[:1]).segments] == ["sealed", "altered"]
 
 
 def test_the_segments_of_a_period_are_those_of_its_hours_and_one_before_it() -> None:

@@ -15,7 +15,7 @@ from tests.plugins.audit.written import chain, write
 
 def verified(spark: SparkSession, place: JournalPlace) -> Verified:
     with journal_files(spark, place) as files:
-        return verify(files.folder, None, files.fetched)
+        return verify(files.folder, fetched=files.fetched)
 
 
 def test_verification_says_of_a_journal_elsewhere_what_it_says_of_it_here(spark: SparkSession, tmp_path: Path) -> None:
