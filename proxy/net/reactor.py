@@ -175,8 +175,9 @@ class Reactor:
                         read(conversation, side)
                 except Exception as error:
                     self._crash(conversation, error)
-            for _ in range(min(len(hung_up), GOODBYES)):
-                self._say_goodbye(*hung_up.popitem(last=False))
+            if hung_up:
+                for _ in range(min(len(hung_up), GOODBYES)):
+                    self._say_goodbye(*hung_up.popitem(last=False))
             if before:
                 self._serve_again(before)
             if waiting:
