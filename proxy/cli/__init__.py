@@ -15,6 +15,8 @@ from typing import Any, NoReturn
 
 import click
 
+from proxy.cli.streams import standard_streams
+
 COMMANDS = {
     "run": "Stand between clients and brokers, as a configuration says.",
     "check": "Say everything that is wrong with a configuration.",
@@ -88,6 +90,10 @@ class Commands(OneLineCommand, click.Group):
             raise click.UsageError(f'No such command "{cmd_name}"; {way_out}')
         command: click.Command = importlib.import_module(f"proxy.cli.{cmd_name}").command
         return command
+
+    def main(self, *args: Any, **named: Any) -> Any:
+        with standard_streams():
+            return super().main(*args, **named)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
