@@ -85,7 +85,7 @@ class Audit(Plugin):
 
     @staticmethod
     def examine(options: AuditOptions) -> Iterator[Finding | Problem]:
-        """Everything that is wrong with the place of the journal and with the file of levels."""
+        """Everything that is wrong with the place of the journal, with its keys, and with the file of levels."""
         yield from options.problems()
 
     @staticmethod

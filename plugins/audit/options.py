@@ -3,18 +3,23 @@
 Rules:
 * The two files with keys are beside the journal, unless a path says otherwise.
 * The file of levels is checked with the configuration, and its problems have their own places in it.
+* So are the journal and the keys, as far as they are there: a check makes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
 
+from plugins.audit.keyfile import KeyFileError
 from plugins.audit.levels import FORM
-from plugins.audit.redaction import RedactionRule
+from plugins.audit.pseudonyms import pseudonyms
+from plugins.audit.redaction import Method, RedactionRule
+from plugins.audit.signing import signing_key
 from plugins.audit.topic import AuditTopic
 from proxy.plugin import FilePath, Finding, Plugin, Problem
 from proxy.plugin.files import Seconds, Size
@@ -94,12 +99,37 @@ class AuditOptions(Plugin.Options):
         return folder.with_name(f"{folder.name}.{ending}")
 
     def problems(self) -> Iterator[Finding | Problem]:
-        """Everything that is wrong with the place of the journal and with the file of levels."""
+        """Everything that is wrong with the place of the journal, with its keys, and with the file of levels."""
         if not Path(self.journal).name:
             yield Finding(("journal",), f'the journal cannot be "{self.journal}"; name a folder below it')
+        elif (there := _nearest(Path(self.journal))) is not None and not there.is_dir():
+            yield Finding(("journal",), f'"{there}" is no folder; name another place for the journal')
+        else:
+            yield from self._key_problems()
         if self.levels is not None:
             for problem in FORM.read(self.levels).result()[1]:
                 if problem.place is None:
                     yield Finding(("levels",), f"{self.levels}: {problem.message}", problem.warning)
                 else:
                     yield problem
+
+    def _key_problems(self) -> Iterator[Finding]:
+        """What is wrong with the files of the keys, or with the folders in which they will be made."""
+        keys: list[tuple[str, Path, Callable[[Path], object]]] = [("key", self.key_path, signing_key)]
+        if any(rule.how is Method.HASH for rule in self.redact):
+            keys.append(("pseudonyms", self.pseudonyms_path, pseudonyms))
+        for option, file, read in keys:
+            try:
+                if file.exists():
+                    read(file)
+                elif not (file.parent.is_dir() or Path(self.journal).is_relative_to(file.parent)):
+                    yield Finding((option,), f'there is no folder "{file.parent}", and so no place for a key; make it')
+            except KeyFileError as error:
+                yield Finding((option,), str(error))
+            except OSError as error:
+                yield Finding((option,), f"{file}: cannot be read ({error.strerror}); name a file that can be")
+
+
+def _nearest(path: Path) -> Path | None:
+    """What is there of a path."""
+    return next((each for each in (path, *path.parents) if os.path.lexists(each)), None)

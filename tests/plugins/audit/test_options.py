@@ -8,7 +8,8 @@ import pytest
 
 from plugins.audit import Audit
 from plugins.audit.options import AuditOptions
-from proxy.plugin import Finding
+from proxy.plugin import Finding, PluginError
+from proxy.testing import build
 
 
 def test_the_keys_lie_beside_the_journal_unless_a_path_says_otherwise() -> None:
@@ -42,3 +43,49 @@ def test_a_file_of_levels_that_is_not_there_is_told_at_the_option(tmp_path: Path
 def test_a_journal_that_no_file_can_stand_beside_is_told_at_the_option(folder: str) -> None:
     (problem,) = AuditOptions(journal=folder).problems()
     assert problem == Finding(("journal",), f'the journal cannot be "{folder}"; name a folder below it')
+
+
+HASHED = [{"fields": "principal", "how": "hash"}]
+ELSEWHERE = "name another place for the journal"
+
+
+@pytest.mark.parametrize(
+    ("given", "option", "said"),
+    [
+        ({"journal": "file"}, "journal", ELSEWHERE),
+        ({"journal": "file/below"}, "journal", ELSEWHERE),
+        ({"journal": "link"}, "journal", ELSEWHERE),
+        ({"key": "file"}, "key", "no private key in PEM"),
+        ({"key": "folder"}, "key", "Is a directory"),
+        ({"key": "none/key"}, "key", "there is no folder"),
+        ({"pseudonyms": "file"}, "pseudonyms", "too short for pseudonyms"),
+        ({"pseudonyms": "none/key"}, "pseudonyms", "there is no folder"),
+    ],
+)
+def test_a_check_refuses_the_files_with_which_a_journal_would_not_begin(
+    tmp_path: Path, given: dict[str, str], option: str, said: str
+) -> None:
+    (tmp_path / "file").write_text("secret")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("nowhere")
+    files = {name: str(tmp_path / file) for name, file in {"journal": "journal", **given}.items()}
+    plugin = build(Audit, **files, redact=HASHED)
+    (problem,) = Audit.examine(plugin.options)
+    assert isinstance(problem, Finding)
+    assert problem.path == (option,)
+    assert said in problem.message
+    assert "secret" not in problem.message
+    with pytest.raises(PluginError):
+        plugin.start()
+
+
+@pytest.mark.parametrize("key", ["key", "new/journal.key", "new/journal/key"])
+def test_a_check_makes_no_key_where_one_will_be_made(tmp_path: Path, key: str) -> None:
+    file = tmp_path / key
+    plugin = build(Audit, journal=str(tmp_path / "new/journal"), key=str(file), redact=HASHED)
+    assert not list(Audit.examine(plugin.options))
+    assert not list(tmp_path.iterdir())
+    plugin.start()
+    plugin.stop()
+    assert not list(Audit.examine(plugin.options))
+    assert file.exists()
