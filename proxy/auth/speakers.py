@@ -5,6 +5,7 @@ Rules:
   refused.
 * A SCRAM broker chooses how many rounds of hashing we compute. One that asks for fewer than Kafka's clients accept, or
   for far more than Kafka's own tools allow, is refused.
+* A name or a password that the mechanism has no form for is an IntroductionError, which does not repeat it.
 """
 
 from __future__ import annotations
@@ -35,12 +36,19 @@ class Speaker(Protocol):
         """The response to the broker's token. None: nothing more is to be sent. Raises IntroductionError."""
 
 
+def _unsendable(mechanism: str) -> IntroductionError:
+    fact = "is empty, or has characters that RFC 4013 forbids, such as a line break"
+    return IntroductionError(f"{mechanism} cannot send our name or password: it {fact}")
+
+
 class ByPlain:
     """A name and a password, sent in clear (PLAIN)."""
 
     computes = False
 
     def __init__(self, user: str, password: str) -> None:
+        if not user or "\0" in user + password:  # a NUL separates them
+            raise _unsendable("PLAIN")
         self._token = b"\0".join((b"", user.encode(), password.encode()))
 
     def first(self) -> bytes:
@@ -59,7 +67,10 @@ class ByScram:
     def __init__(self, mechanism: str, user: str, password: str) -> None:
         from scramp import ScramClient, ScramException  # takes 14 MB, so only where SCRAM is used
 
-        self._client = ScramClient([mechanism], user, password)
+        try:
+            self._client = ScramClient([mechanism], user, password)
+        except ScramException:
+            raise _unsendable(mechanism) from None
         self._refused = ScramException, ValueError
         self._proved = False
 

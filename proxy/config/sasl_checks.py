@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pydantic import SecretStr
+
 from proxy.auth import users
+from proxy.auth.identity import Password
 from proxy.auth.keys import load_keys
+from proxy.auth.speakers import IntroductionError
 from proxy.config.model import Config
 from proxy.config.sasl import BY_PASSWORD, ClusterSasl, Elsewhere, ListenerSasl
 from proxy.config.tls import UnusableError
@@ -100,6 +104,7 @@ def _cluster(path: KeyPath, sasl: ClusterSasl) -> Iterator[Finding]:
         if not principal.startswith("User:"):
             fact = f'no client has the principal "{principal}"'
             yield Finding((*path, "identities", principal), f'{fact}; write "User:{principal}"')
+    yield from _unsendable(path, sasl)
     if sasl.mechanism == "OAUTHBEARER":
         if sasl.oauthbearer is None:
             yield Finding(path, 'OAUTHBEARER needs "oauthbearer"; write where its tokens come from')
@@ -115,6 +120,20 @@ def _cluster(path: KeyPath, sasl: ClusterSasl) -> Iterator[Finding]:
         yield Finding((*path, "oauthbearer"), f"{sasl.mechanism} has no use for tokens; leave it out")
     elif sasl.username is None and sasl.password is None:
         yield Finding(path, f'{sasl.mechanism} needs "username" and "password"; discovery speaks with them')
+
+
+def _unsendable(path: KeyPath, sasl: ClusterSasl) -> Iterator[Finding]:
+    """The names and passwords that the mechanism cannot send."""
+    given: list[tuple[KeyPath, str, SecretStr]] = []
+    if sasl.username is not None and sasl.password is not None:
+        given.append((path, sasl.username, sasl.password))
+    for principal, one in (sasl.identities or {}).items():
+        given.append(((*path, "identities", principal), one.username, one.password))
+    for place, user, password in given if sasl.mechanism in BY_PASSWORD else ():
+        try:
+            Password(sasl.mechanism, user, password.get_secret_value()).speak()
+        except IntroductionError as error:
+            yield Finding(place, f"{error}; correct it")
 
 
 def _credentials(path: KeyPath, file: str) -> Iterator[Finding]:

@@ -135,6 +135,13 @@ TOKENS = "oauthbearer: {endpoint: 'https://x', client_id: a, client_secret: b}"
             "{mechanism: PLAIN, username: a, password: b, identities: {alice: {username: a, password: b}}}",
             'no client has the principal "alice"; write "User:alice"',
         ),
+        ('{mechanism: SCRAM-SHA-512, username: a, password: "1234567\\n"}', "SCRAM-SHA-512 cannot send our name or"),
+        ('{mechanism: SCRAM-SHA-256, username: "a\\n", password: b}', "SCRAM-SHA-256 cannot send our name or password"),
+        ("{mechanism: PLAIN, username: '', password: b}", "PLAIN cannot send our name or password: it is empty, or"),
+        (
+            '{mechanism: PLAIN, username: a, password: b, identities: {"User:a": {username: a, password: "\\0"}}}',
+            "PLAIN cannot send our name or password",
+        ),
         (f"{{mechanism: OAUTHBEARER, {TOKENS[:-1]}, ca_password: secret}}}}", 'there is no "ca"; name it'),
         (f"{{mechanism: OAUTHBEARER, {TOKENS[:-1]}, ca: none.pem}}}}", "there is no file"),
     ],
