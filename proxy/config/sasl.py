@@ -36,7 +36,7 @@ MechanismName = Annotated[
 
 def _is_url(value: object) -> TypeGuard[str]:
     """Is this a URL that can be fetched, as far as its text says?"""
-    if not isinstance(value, str) or not value.startswith(("https://", "http://")):
+    if not isinstance(value, str) or not value.startswith(("https://", "http://")) or not value.isprintable():
         return False
     try:
         parts = urlsplit(value)

@@ -161,6 +161,7 @@ def test_wrong_words_about_ourselves_are_said(tmp_path: Path, sasl: str, said: s
     [
         *("http://[::1", "https://[::zz]/x", "https://", "https:///x", "https://h:99999/x", "https://h:0/x"),
         *("https://h:abc/x", "https://h:-1/", "https://a b/c", "https://a..b/", f"https://{'a' * 64}.b/", "ftp://h/"),
+        *("https://h/x\\n", "https://h/\\0"),
     ],
 )
 @pytest.mark.parametrize("option", ["endpoint", "jwks"])
