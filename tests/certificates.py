@@ -64,11 +64,12 @@ class Authority:
         days: tuple[float, float] = (-1, 30),
         password: str | None = None,
         organization: str | None = None,
+        curve: type[ec.EllipticCurve] = ec.SECP256R1,
     ) -> tuple[Path, Path]:
         """A certificate and its key, in two files that only their owner can read."""
         parts = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, organization)] if organization else []
         subject = x509.Name([*parts, x509.NameAttribute(NameOID.COMMON_NAME, name)])
-        key = ec.generate_private_key(ec.SECP256R1())
+        key = ec.generate_private_key(curve())
         certificate = self._sign(subject, key.public_key(), hosts, days)
         encryption = BestAvailableEncryption(password.encode()) if password else NoEncryption()
         written = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, encryption)

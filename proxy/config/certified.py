@@ -1,12 +1,15 @@
 """Certified: a certificate with its key, and the names that it is valid for.
 
 Rules:
+* Whether OpenSSL takes a certificate only OpenSSL knows: it refuses weak keys, and some kinds of keys.
 * The key fits the certificate, and the certificate is valid today. Otherwise it is an `UnusableError`.
 * The parts of a certificate are parsed only when they are asked for. So one that was loaded may still be damaged.
 """
 
 from __future__ import annotations
 
+import os
+import ssl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,7 +21,7 @@ from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from cryptography.x509.oid import NameOID
 
-from proxy.config.tls import UnusableError
+from proxy.config.tls import Pair, UnusableError
 
 T = TypeVar("T")
 
@@ -62,6 +65,23 @@ def certified(chain: Sequence[x509.Certificate], key: PrivateKeyTypes, option: s
     written = b"".join(each.public_bytes(Encoding.PEM) for each in chain)
     secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     return CertifiedKey(written + secret, read("names", lambda: _names(own)), ends)
+
+
+def present(context: ssl.SSLContext, shown: CertifiedKey, pair: Pair) -> None:
+    """Have a context present the certificate of these options. Raises UnusableError.
+
+    OpenSSL reads only files; a file in memory leaves no key on a disk.
+    """
+    descriptor = os.memfd_create("certificate", os.MFD_CLOEXEC)
+    with open(descriptor, "wb") as memory:
+        memory.write(shown.pem)
+        memory.flush()
+        try:
+            context.load_cert_chain(f"/proc/self/fd/{descriptor}")
+        except ssl.SSLError as error:
+            option = "keystore" if pair.keystore else "certificate"
+            reason = (error.reason or str(error)).replace("_", " ").lower()
+            raise UnusableError(option, f"the certificate is refused by OpenSSL ({reason})", "give another") from None
 
 
 def _wrong(error: Exception) -> str:

@@ -5,11 +5,12 @@ Rules:
   is a warning, because it works today.
 """
 
+import ssl
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from proxy.config.certificates import exposed, identity, trusted
-from proxy.config.certified import CertifiedKey
+from proxy.config.certified import CertifiedKey, present
 from proxy.config.model import Config
 from proxy.config.tls import ID, ListenerTls, Pair, Trusting, UnusableError, broker_named
 from proxy.text.places import KeyPath
@@ -88,6 +89,8 @@ def _pair(path: KeyPath, pair: Pair) -> tuple[CertifiedKey | None, list[Finding]
         return None, found
     try:
         shown = identity(pair)
+        if shown is not None:
+            present(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), shown, pair)
     except UnusableError as error:
         return None, [*found, Finding((*path, error.option), str(error))]
     for option, file in (("key", pair.key or pair.certificate), ("keystore", pair.keystore)):

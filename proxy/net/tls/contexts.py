@@ -9,15 +9,14 @@ Rules:
 
 from __future__ import annotations
 
-import os
 import re
 import ssl
 from collections.abc import Callable
 
 from proxy.config.certificates import identity, trusted
-from proxy.config.certified import CertifiedKey
+from proxy.config.certified import CertifiedKey, present
 from proxy.config.sasl import Elsewhere
-from proxy.config.tls import ClusterTls, ListenerTls, Pair, Trusting, UnusableError
+from proxy.config.tls import ClusterTls, ListenerTls, Pair, Trusting
 
 ASKED = {"none": ssl.CERT_NONE, "requested": ssl.CERT_OPTIONAL, "required": ssl.CERT_REQUIRED}
 VERSIONS = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
@@ -63,7 +62,7 @@ def for_brokers(tls: ClusterTls) -> ssl.SSLContext:
     _versions(context, tls)
     own = identity(tls)
     if own is not None:
-        _show(context, own, tls)
+        present(context, own, tls)
     return context
 
 
@@ -91,7 +90,7 @@ def _server(tls: ListenerTls, shown: CertifiedKey, authorities: str | None) -> s
     context.options |= ssl.OP_NO_RENEGOTIATION | ssl.OP_CIPHER_SERVER_PREFERENCE
     context.num_tickets = 1  # clients keep one session for each broker; a second ticket takes 12 us without use
     _versions(context, tls)
-    _show(context, shown, tls)
+    present(context, shown, tls)
     context.verify_mode = ASKED[tls.client_auth]
     if authorities is not None and tls.client_auth != "none":
         context.load_verify_locations(cadata=authorities)
@@ -101,17 +100,3 @@ def _server(tls: ListenerTls, shown: CertifiedKey, authorities: str | None) -> s
 def _versions(context: ssl.SSLContext, tls: Trusting) -> None:
     spoken = [VERSIONS[version] for version in tls.versions]
     context.minimum_version, context.maximum_version = min(spoken), max(spoken)
-
-
-def _show(context: ssl.SSLContext, shown: CertifiedKey, tls: Pair) -> None:
-    """Load a certificate. OpenSSL reads only files; a file in memory leaves no key on a disk."""
-    descriptor = os.memfd_create("certificate", os.MFD_CLOEXEC)
-    with open(descriptor, "wb") as memory:
-        memory.write(shown.pem)
-        memory.flush()
-        try:
-            context.load_cert_chain(f"/proc/self/fd/{descriptor}")
-        except ssl.SSLError as error:
-            option = "keystore" if tls.keystore else "certificate"
-            reason = (error.reason or str(error)).replace("_", " ").lower()
-            raise UnusableError(option, f"the certificate is refused by OpenSSL ({reason})", "give another") from None

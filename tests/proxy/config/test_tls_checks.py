@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from proxy.config import examine_text
 from tests.certificates import Authority
@@ -22,6 +23,7 @@ def folder(tmp_path: Path) -> Path:
     authority.issue("old", days=(-9, -1))
     authority.issue("early", days=(1, 9))
     authority.issue("ending", days=(-9, 2))
+    authority.issue("weak", "127.0.0.1", curve=ec.SECP192R1)
     authority.store("store", "127.0.0.1")
     authority.issue("open")[1].chmod(0o644)
     (tmp_path / "jks.jks").write_bytes(b"\xfe\xed\xfe\xed\x00\x00\x00\x02")
@@ -45,6 +47,8 @@ WRONG = [
     ("{certificate: good.pem}", "6:24: no private key is in", 'name the file with the key as "key"'),
     ("{certificate: old.pem, key: old.key}", "6:24: the certificate in", "renew it"),
     ("{certificate: early.pem, key: early.key}", "is not valid before", "check the machine's clock"),
+    ("{certificate: weak.pem, key: weak.key}", "6:24: the certificate is refused by OpenSSL", "give another"),
+    (GOOD[:-1] + ", certificates: [{certificate: weak.pem, key: weak.key}]}", "is refused by OpenSSL", "give another"),
     ("{certificate: ending.pem, key: ending.key}", "warning: the certificate expires on", "renew it"),
     ("{certificate: good.pem, key: good.key, client_auth: required}", "6:62: no authority", 'as "ca"'),
     ("{certificate: good.pem, key: good.key, ca: ca.pem}", "warning: clients are not asked", "client_auth: required"),
