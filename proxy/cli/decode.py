@@ -11,6 +11,7 @@ Rules:
 
 import json
 import sys
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
@@ -104,7 +105,7 @@ def _from_stdin(known: MessageType | None, bare: bool) -> Iterator[Piece | Mater
     stdin = sys.stdin.buffer
     if stdin.isatty():
         raise MaterialError("nothing to decode; give HEX, --file, or standard input")
-    data = read_bounded(stdin)
+    data = read_bounded(stdin).removeprefix(BOM_UTF8)  # as the size of a frame it would be negative
     if data.lstrip().startswith(b"{"):
         lines = enumerate(data.decode(errors="replace").splitlines(), 1)
         return (_line_or_error(text, f"line {number}") for number, text in lines if text.strip())

@@ -10,6 +10,7 @@ from rules import AccessQuestion, Client, Operation, ResourceType, Snapshot
 from rules.hosts import client_host
 from rules.vocabulary import Word, spoken
 
+BYTE_ORDER_MARK = "\ufeff"
 NEEDED = ("principal", "operation", "resource_type")
 TEXTS = ("principal", "host", "operation", "resource_type", "name", "client_id", "listener", "mechanism")
 LAST = 253_370_764_800  # seconds since 1970: the year 9999, of which no zone has the end
@@ -44,10 +45,11 @@ class Answered(NamedTuple):
 def questions(lines: Iterable[str], name: str) -> Iterator[QuestionLine | QuestionError]:
     """Every question, and an error in the place of each invalid line."""
     for number, line in enumerate(lines, 1):
-        if not line.strip():
+        text = line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line
+        if not text.strip():
             continue
         try:
-            yield _asked(line, f"{name}:{number}")
+            yield _asked(text, f"{name}:{number}")
         except QuestionError as error:
             yield QuestionError(printable(f"{name}:{number}: {error}"))
 

@@ -83,6 +83,13 @@ def test_json_lines_say_what_they_are(encoding: str, api: object) -> None:
     assert [json.loads(shown) for shown in result.stdout.splitlines()] == [to_json(MetadataRequest(topics=None), 1)] * 2
 
 
+@pytest.mark.parametrize("text", ['{"api": 3, "version": 1, "hex": "ffffffff"}\r\n', f"{ASK.hex()}\r\n"])
+def test_text_may_begin_with_a_byte_order_mark(text: str) -> None:
+    result = decode(stdin=text.encode("utf-8-sig"))
+    assert result.exit_code == 0
+    assert result.stdout.startswith("Metadata v1 request")
+
+
 def test_a_bad_line_is_told_and_the_others_are_shown() -> None:
     good = '{"api": 3, "version": 1, "hex": "ffffffff"}'
     lines = [

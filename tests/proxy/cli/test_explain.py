@@ -156,6 +156,13 @@ def test_questions_are_answered_line_by_line(rules: Path, tmp_path: Path) -> Non
     assert result.exit_code == 0
 
 
+def test_questions_may_begin_with_a_byte_order_mark(rules: Path, tmp_path: Path) -> None:
+    file = tmp_path / "questions.jsonl"
+    file.write_text(question(name="orders", allowed=True), encoding="utf-8-sig")
+    assert explain(rules, "--questions", str(file)).exit_code == 0
+    assert explain(rules, "--questions", "-", given="\ufeff" + question(name="orders", allowed=True)).exit_code == 0
+
+
 def test_a_question_may_say_what_the_answer_should_be(rules: Path) -> None:
     right = question(name="orders", allowed=True) + question(name="secrets", allowed=False)
     assert explain(rules, "--questions", "-", given=right).exit_code == 0
