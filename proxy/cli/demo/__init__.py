@@ -11,7 +11,8 @@ from pathlib import Path
 
 import click
 
-from proxy.cli import OneLineCommand
+from proxy.cli import OneLineCommand, unreadable
+from proxy.cli.ending import give_up
 
 EPILOG = """\b
 It starts three brokers (librdkafka's mock cluster, inside this process), `doorkeeper run` in front of them on free
@@ -29,6 +30,8 @@ Exit code: 0 if every step was seen to work, 1 if not.
 @click.option("--no-report", is_flag=True, help="Make no page: it takes Spark a minute.")
 def command(report: Path | None, no_report: bool) -> None:
     """See it work: brokers, the proxy and a client, all on this machine."""
+    if report is not None and no_report:
+        raise click.UsageError("--report and --no-report exclude each other; leave one out")
     try:
         import confluent_kafka as _  # noqa: F401 - the extra [demo]
     except ImportError:
@@ -44,9 +47,18 @@ def command(report: Path | None, no_report: bool) -> None:
     is_wanted = not no_report and has_spark()
     out = report or Path(tempfile.mkdtemp(prefix="doorkeeper-page-")) if is_wanted else None
     try:
-        play(click.echo, out)
+        play(_say, out)
     except NotSeen as missing:
         click.echo(f"\nNot seen: {missing}", err=True)
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def _say(text: str) -> None:
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        give_up(unreadable(error))

@@ -35,7 +35,7 @@ def test_a_closed_standard_input_is_empty(tmp_path: Path, arguments: list[str], 
     assert (code, len(told.splitlines())) == (1, 1)
 
 
-@pytest.mark.parametrize("arguments", [["schema"], ["check", "--help"], ["faults", "scenarios"], ASKED])
+@pytest.mark.parametrize("arguments", [["schema"], ["check", "--help"], ["demo", "--no-report"], ASKED])
 @pytest.mark.parametrize(
     ("streams", "told"),
     [

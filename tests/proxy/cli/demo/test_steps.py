@@ -5,6 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from click.testing import CliRunner
+
+from proxy.cli import main
 from proxy.cli.demo.steps import MESSAGES
 
 
@@ -25,3 +28,9 @@ def test_the_demo_shows_every_step_and_ends_with_a_page(tmp_path: Path) -> None:
     assert f"The page: {(tmp_path / 'index.html').as_uri()}\n" in result.stdout
     assert "payments" in (tmp_path / "index.html").read_text(encoding="utf-8")
     assert not (tmp_path / "work").exists()
+
+
+def test_a_page_that_is_asked_for_and_not_wanted_is_a_usage_error(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["demo", "--report", str(tmp_path), "--no-report"])
+    assert result.exit_code == 2
+    assert "--report and --no-report exclude each other" in result.stderr
