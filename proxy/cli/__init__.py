@@ -50,6 +50,8 @@ def unreadable(error: OSError | UnicodeError | RecursionError) -> str:
     """What is wrong with an input that cannot be read or an output that cannot be written, and a way out."""
     if isinstance(error, UnicodeDecodeError):
         return f"the input is not UTF-8 ({error.reason} at byte {error.start}); give text in UTF-8"
+    if isinstance(error, UnicodeEncodeError) and error.encoding not in ("utf-8", "idna"):
+        return f"the output has characters that {error.encoding} has not; set the locale to UTF-8, as by LC_ALL=C.UTF-8"
     if isinstance(error, UnicodeError):
         return f"what was given has bytes that are no text ({error}); correct it"
     if isinstance(error, RecursionError):

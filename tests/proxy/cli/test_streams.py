@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from proxy.auth.users import save
+from proxy.auth.verifiers import verifiers
+
 RULES = "acls: [{allow: User:alice, to: Read, topics: orders}]\n"
 ASKED = ["explain", "acl.yaml", "--principal", "User:alice", "--operation", "Read", "--topic", "orders"]
 EMPTY = [
@@ -19,12 +22,12 @@ EMPTY = [
 ]
 
 
-def ended(folder: Path, streams: str, arguments: list[str]) -> tuple[int, str]:
+def ended(folder: Path, streams: str, arguments: list[str], **environment: str) -> tuple[int, str]:
     """The exit code and standard error of a command with such streams, in a folder with a file of rules."""
     (folder / "acl.yaml").write_text(RULES)
     command = ["sh", "-c", f'exec "$@" {streams}', "sh", sys.executable, "-m", "proxy", *arguments]
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-    done = subprocess.run(command, cwd=folder, env=buffered, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=folder, env=buffered | environment, capture_output=True, text=True, check=False)
     return done.returncode, done.stderr
 
 
@@ -55,3 +58,10 @@ def test_a_message_that_cannot_be_written_leaves_the_exit_code(tmp_path: Path, n
     assert ended(tmp_path, nowhere, ["check", "nowhere.yaml"]) == (1, "")
     assert ended(tmp_path, nowhere, ["acls", "export", "nowhere.yaml"]) == (1, "")
     assert ended(tmp_path, f"<&- >&- {nowhere}", ASKED) == (1, "")
+
+
+def test_characters_that_the_terminal_does_not_know_are_told_with_the_way_out(tmp_path: Path) -> None:
+    save(tmp_path / "users.yaml", {"\u65e5": verifiers("x")})
+    code, told = ended(tmp_path, "", ["users", "list", "users.yaml"], PYTHONIOENCODING="latin-1")
+    assert told == "the output has characters that latin-1 has not; set the locale to UTF-8, as by LC_ALL=C.UTF-8\n"
+    assert code == 1
