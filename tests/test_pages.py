@@ -1,11 +1,14 @@
 """The pages are true: their links lead somewhere, their examples work, and README.md stays short."""
 
 import re
+import shlex
+from itertools import takewhile
 from pathlib import Path
 
+import click
 import pytest
 
-from proxy.cli import COMMANDS
+from proxy.cli import COMMANDS, main
 from proxy.config import examine_text
 
 ROOT = Path(__file__).parent.parent
@@ -18,6 +21,7 @@ README = PAGES["README.md"]
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(r"^    .+$", re.MULTILINE)
 INLINE = re.compile(r"`[^`\n]+`")
+TYPED = re.compile(r"(?:^ *(?:\$ )?|`|\| )doorkeeper ([a-z][^`\n]*)", re.MULTILINE)
 LINK = re.compile(r"\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)")
 
 
@@ -59,6 +63,28 @@ def test_every_command_that_a_page_shows_exists(name: str) -> None:
     code = [block for _, block in FENCED.findall(page)] + INDENTED.findall(page) + INLINE.findall(page)
     shown = {command for text in code for command in re.findall(r"\bdoorkeeper ([a-z]+)", text)}
     assert shown <= COMMANDS.keys()
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_command_that_a_page_shows_is_taken_as_it_is_typed(name: str) -> None:
+    page = PAGES[name]
+    code = [block for _, block in FENCED.findall(page)] + INDENTED.findall(page) + INLINE.findall(page)
+    for typed in (typed for text in code for typed in TYPED.findall(text)):
+        words = _words(typed)
+        command: click.Command = main
+        while words and isinstance(command, click.Group):
+            found = command.get_command(click.Context(command), words.pop(0))
+            assert found is not None, f"{name}: doorkeeper {typed}"
+            command = found
+        _, left, _ = command.make_parser(click.Context(command)).parse_args(words)
+        assert not left, f"{name}: doorkeeper {typed}: {left} are no arguments"
+
+
+def _words(typed: str) -> list[str]:
+    """The words of a command as a shell has them, without where its output goes."""
+    words = shlex.shlex(typed, posix=True, punctuation_chars="|<>")
+    words.whitespace_split = True
+    return list(takewhile(lambda word: word not in ("|", "<", ">"), words))
 
 
 def test_the_smallest_file_in_the_readme_is_right() -> None:
