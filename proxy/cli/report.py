@@ -54,6 +54,8 @@ def _report(name: str) -> AuditReport:
 
 
 def _folder(text: str) -> Path:
+    if not text:  # a variable that is not set; the files of an earlier run there would be removed
+        raise ValueError('"" is no folder; name one, or write "." for this one')
     folder = JournalPlace.of(text).folder
     if folder is None:
         raise ValueError(f"{text}: the page is written on this machine; give --out a folder of it, and copy that there")

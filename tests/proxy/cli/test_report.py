@@ -28,6 +28,7 @@ def told(*arguments: str) -> tuple[int, str]:
         (["--from", "2026-03-02", "--to", "2026-03-01"], "--from 2026-03-02 is not before --to 2026-03-01"),
         (["--from", "0001-01-01"], '"0001-01-01" is no time; write it as 2026-03-01 or 2026-03-01T08:30'),
         (["--out", "s3a://b/out"], "s3a://b/out: the page is written on this machine; give --out a folder of it"),
+        (["--out", ""], '"" is no folder; name one, or write "." for this one'),
         (["--zone", ""], 'there is no time zone ""; write one as Europe/Zurich or UTC'),
         (["--offsets", ""], '"" is no range of offsets; write it as orders-0:100-200'),
         (["--zone", "Mars"], 'there is no time zone "Mars"; write one as Europe/Zurich or UTC'),
