@@ -15,8 +15,9 @@ import secrets
 from collections.abc import Callable, Generator
 from functools import partial
 
+from proxy.auth.scram_keys import combined, hashed, signature
 from proxy.auth.users import Users
-from proxy.auth.verifiers import HASHES, Verifier, fits, nobodys
+from proxy.auth.verifiers import Verifier, fits, nobodys
 from proxy.core.decisions import Call
 from proxy.core.sasl import scram
 from proxy.core.sasl.authority import Accepted, Challenge, Rejected, StepResult, rejected
@@ -93,11 +94,8 @@ class ScramExchange:
         final = scram.final(token, first, self._mechanism)
         if not answer.startswith(b"r=%b," % final.nonce):
             raise ClaimError("another nonce than ours")
-        hashed = HASHES[self._mechanism]
-        name = hashed(b"").name
-        signed = b",".join((first.bare, answer, final.without_proof))
-        signature = hmac.digest(verifier.stored_key, signed, name)
-        client_key = bytes(one ^ other for one, other in zip(signature, final.proof, strict=True))
-        if not (hmac.compare_digest(hashed(client_key).digest(), verifier.stored_key) and self._user):
+        mechanism, signed = self._mechanism, (first.bare, answer, final.without_proof)
+        client_key = combined(signature(mechanism, verifier.stored_key, *signed), final.proof)
+        if not (hmac.compare_digest(hashed(mechanism, client_key), verifier.stored_key) and self._user):
             raise ClaimError(WHY)
-        return Accepted(first.user, b"v=" + base64.b64encode(hmac.digest(verifier.server_key, signed, name)))
+        return Accepted(first.user, b"v=" + base64.b64encode(signature(mechanism, verifier.server_key, *signed)))

@@ -134,6 +134,11 @@ def _unsendable(path: KeyPath, sasl: ClusterSasl) -> Iterator[Finding]:
             Password(sasl.mechanism, user, password.get_secret_value()).speak()
         except IntroductionError as error:
             yield Finding(place, f"{error}; correct it")
+            continue
+        for option, text in (("username", user), ("password", password.get_secret_value())):
+            if text.strip("\r\n") != text:
+                told = f"the {option} begins or ends with a line break; remove it, unless it is a part of it"
+                yield Finding((*place, option), told, warning=True)
 
 
 def _credentials(path: KeyPath, file: str) -> Iterator[Finding]:

@@ -43,7 +43,7 @@ def test_what_cannot_be_done_says_why(tmp_path: Path) -> None:
     assert (missing.exit_code, "no such file" in missing.stderr) == (1, True)
     assert users("add", file, "alice", typed="").exit_code == 1
     assert users("add", file, "a\nb", typed="x\n").exit_code == 2
-    assert users("add", file, "alice", typed="a\x07b\n").exit_code == 1
+    assert users("add", file, "alice", typed="a\0b\n").exit_code == 1
     assert not file.exists()
     users("add", file, "alice", typed="x\n")
     nobody = users("rm", file, "bob")

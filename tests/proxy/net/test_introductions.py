@@ -61,7 +61,7 @@ async def test_a_broker_learns_who_we_are(nursery: trio.Nursery, tmp_path: Path,
         with pytest.raises(UnreachableError, match='does not speak SCRAM-SHA-512, but "PLAIN, SCRAM-SHA-256'):
             await outer(inner, "SCRAM-SHA-512", "dk-secret")
         with pytest.raises(UnreachableError, match="SCRAM-SHA-256 cannot send our name or password") as told:
-            await outer(inner, "SCRAM-SHA-256", "dk-secret\n")
+            await outer(inner, "SCRAM-SHA-256", "dk-secret\0")
         assert "dk-secret" not in str(told.value)
     broker.die()
 
