@@ -1,8 +1,8 @@
 """SCRAM keys: what both sides compute of a password (RFC 5802, section 3).
 
 Rules:
-* A password is hashed as its bytes in UTF-8. Kafka's own classes and librdkafka do not prepare it (RFC 4013). If we made
-  "x2" of "x²", clients with that password would be refused here, and we by brokers.
+* A password is hashed as its bytes in UTF-8. Kafka's own classes and librdkafka do not prepare it (RFC 4013). If "x2"
+  were made of "x²", clients with that password would be refused here, and we by brokers.
 * Iterations are computed as they are given: the caller limits them.
 """
 
