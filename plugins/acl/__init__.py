@@ -105,7 +105,7 @@ class Acl(Plugin):
         self._managed = ManagedAcls(self.authorizer) if options.managed else None
 
     def replaced(self) -> None:
-        """This plugin's rules are in force no more. They let no request through that is not whole or decided yet."""
+        """This plugin's rules are in force no more. Requests that began with them end by them."""
         self.authorizer.is_over = True
 
     def joined(self, connection: Connection) -> None:

@@ -81,10 +81,11 @@ class ClientAuthorizer:
     def still_has(self, rights: ClientRights) -> bool:
         """Are these rights by the present rules? A rule's hours may be over: they count when a request begins.
 
-        Other rules, or none, may be in force by another configuration: they are not asked here.
+        By another configuration other rules may be in force: they are not asked, and a request that has passed in part
+        ends by those by which it began.
         """
         self.current()
-        return not self.of.is_over and (self.rights is rights or self.rights.id == rights.id)
+        return self.rights is rights or self.rights.id == rights.id
 
     @property
     def held(self) -> int:

@@ -138,7 +138,11 @@ class RequestLane(Lane):
 
     def _is_in_force(self, chain: FilterChain) -> bool:
         """Is the next request handled like this? Otherwise nothing may be learned for it from one that began before."""
-        return self._admission.filters.table.get(chain.api.key << 16 | chain.version) is chain
+        return self._in_force(chain) is chain
+
+    def _in_force(self, chain: FilterChain) -> FilterChain | None:
+        """The chain of the next request that is of the same API and version."""
+        return self._admission.filters.table.get(chain.api.key << 16 | chain.version)
 
     def _answer(self, answer: Answer, acks: int) -> None:
         """An answer of ours to this request, unless it has none."""

@@ -36,10 +36,11 @@ class UnhandledRequests(RequestLane):
         return self.hold(state)
 
     def _meet_again(self, chain: FilterChain, ctx: Context, frame: memoryview, state: State) -> Hold:
-        """The same for a request that was assembled."""
+        """The same for a request that was assembled. Meanwhile its filters may have been replaced."""
         self._outcomes.forget(ctx)
         self.splitter.give_back(frame)
-        return self._hold_again(chain, state)
+        # What replaced filters counted may be added up already: the present ones count it one time less.
+        return self._hold_again(self._in_force(chain) or chain, state)
 
     def _few(self, chain: FilterChain, frame: memoryview) -> int | None:
         """How many elements handlers will look at in this whole request, if they are few."""
