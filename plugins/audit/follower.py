@@ -17,7 +17,7 @@ from pathlib import Path
 
 from plugins.audit.event_reading import JournalEvent, event_of, merged, segment_bytes, whole_events
 from plugins.audit.frames import last_frames
-from plugins.audit.segments import SegmentName, hours, of_hour, placed, segments
+from plugins.audit.segments import SegmentName, by_chain, hours, of_hour, placed, segments
 
 HOUR = 3600
 SEALED = sys.maxsize  # stands for the end of a segment that grows no more
@@ -40,11 +40,8 @@ class Follower:
         """The latest events of each chain, at most `many` of each."""
         self._ends = dict.fromkeys(segments(self._journal), SEALED)
         found = placed(self._journal)  # a segment that began since then is among these alone, and may still grow
-        chains: dict[str, list[SegmentName]] = {}
-        for name in sorted(found):
-            chains.setdefault(name.chain, []).append(name)
-        for names in chains.values():
-            backwards = chain.from_iterable(self._backwards(found[name]) for name in sorted(names, reverse=True))
+        for names in by_chain(found).values():
+            backwards = chain.from_iterable(self._backwards(found[name]) for name in reversed(names))
             yield reversed([*islice(backwards, max(many, 1))])  # one at least: from its segment on, all are to come
 
     def _backwards(self, path: Path) -> Iterator[JournalEvent]:

@@ -21,7 +21,6 @@ import time
 from base64 import b64decode
 from contextlib import suppress
 from hashlib import sha256
-from itertools import groupby
 from pathlib import Path
 from typing import BinaryIO
 
@@ -31,7 +30,7 @@ from plugins.audit.frames import frames
 from plugins.audit.open_segment import UNNAMED
 from plugins.audit.plain_files import create, is_plain, listed, pass_over
 from plugins.audit.seals import SEAL, BadSealError, Seal, SegmentEnd, prepared, put_in_place, read_seal, seal
-from plugins.audit.segments import CHECK, SegmentName, beside, checks, hours, segments
+from plugins.audit.segments import CHECK, SegmentName, beside, by_chain, checks, hours, segments
 from proxy.plugin.files import lock_if_free
 
 TORN = "torn"  # the ending of the file with a torn frame
@@ -47,8 +46,7 @@ def recover(journal: Path, key: Ed25519PrivateKey) -> list[Path]:
         _remove_unnamed(folder)
     names = (name for path in segments(journal, pass_over) if (name := SegmentName.of(path)))
     left = [name for name in names if _is_left(journal / name.path)]
-    chains = [list(chain) for _, chain in groupby(sorted(left), lambda name: name.chain)]
-    return [journal / name.path for chain in chains for name in _recovered(journal, chain, key)]
+    return [journal / name.path for chain in by_chain(left).values() for name in _recovered(journal, chain, key)]
 
 
 def _remove_unnamed(folder: Path) -> None:

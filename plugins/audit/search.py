@@ -18,7 +18,7 @@ from pathlib import Path
 from plugins.audit.event_reading import JournalEvent, events_of, merged
 from plugins.audit.pseudonyms import Pseudonyms
 from plugins.audit.redaction import hashed
-from plugins.audit.segments import SegmentName, placed
+from plugins.audit.segments import SegmentName, by_chain, placed
 
 MARGIN = timedelta(hours=1)
 OF_CLIENT = ("client_host", "client_id")  # kinds of names, as in rules of redaction
@@ -82,10 +82,8 @@ def _text(at: datetime) -> str:
 
 def search(journal: Path, wanted: EventFilter) -> Iterator[JournalEvent]:
     """The events that match, by their time."""
-    chains: dict[str, list[SegmentName]] = {}
-    for name in sorted(found := placed(journal)):
-        chains.setdefault(name.chain, []).append(name)
-    wanted_of = ([*_of_period(names, found, wanted)] for names in chains.values())
+    found = placed(journal)
+    wanted_of = ([*_of_period(names, found, wanted)] for names in by_chain(found).values())
     streams = ((_second(names[0]), events_of(found[name] for name in names)) for names in wanted_of if names)
     return filter(wanted.includes, merged(streams))
 

@@ -121,6 +121,14 @@ def placed(journal: Path) -> dict[SegmentName, Path]:
     return found
 
 
+def by_chain(names: Iterable[SegmentName]) -> dict[str, list[SegmentName]]:
+    """The segments of each chain, in their order."""
+    chains: dict[str, list[SegmentName]] = {}
+    for name in sorted(names):
+        chains.setdefault(name.chain, []).append(name)
+    return chains
+
+
 def checks(lines: Iterable[bytes]) -> bytes:
     """The first bytes of each line's hash, concatenated."""
     return b"".join([sha256(line).digest()[:CHECK] for line in lines])

@@ -28,7 +28,7 @@ from plugins.audit.plain_files import below, is_plain
 from plugins.audit.pruning import is_pruned
 from plugins.audit.recovery import is_locked
 from plugins.audit.seals import SEAL, BadSealError, ReadSeal, SegmentEnd, read_seal
-from plugins.audit.segments import SegmentName, beside
+from plugins.audit.segments import SegmentName, beside, by_chain
 
 
 @dataclass
@@ -100,8 +100,7 @@ class _Verifier:
                 self._files[name] = place
             elif place.suffix == ".seal":
                 self._read(name, place)
-        for name in sorted({*self._files, *self._seals, *self._bad}):
-            self._chains.setdefault(name.chain, []).append(name)
+        self._chains = by_chain({*self._files, *self._seals, *self._bad})
 
     def _read(self, name: SegmentName, place: Path) -> None:
         try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from pydantic import ConfigDict, SkipValidation
 
-from plugins.sasl_terminated.authenticator import Authenticator, Introduce, Present
+from plugins.sasl_terminated.authenticator import Authenticator, Introduce, PresentAuthority
 from plugins.sasl_terminated.bare_tokens import BareTokens
 from plugins.sasl_terminated.session import SaslSession
 from proxy.plugin import (
@@ -53,7 +53,7 @@ class SaslTerminated(Plugin):
 
         authority: SkipValidation[Authority]
         introduce: SkipValidation[Introduce | None] = None
-        present: SkipValidation[Present | None] = None
+        present: SkipValidation[PresentAuthority | None] = None
 
     def __init__(self, options: Options, services: Services) -> None:
         super().__init__(options, services)

@@ -25,14 +25,16 @@ from proxy.plugin.sasl import (
     rejected,
 )
 
-Present = Callable[[], Authority | None]  # the authority in the configuration in force; None: it has none any more
+PresentAuthority = Callable[[], Authority | None]  # the one in force; None: the listener has none any more
 Introduce = Callable[[Connection, str], Steps]  # of the principal; an answer other than None ends the connection
 
 
 class Authenticator:
     """Authenticates the clients of one listener."""
 
-    def __init__(self, first: Authority, present: Present, introduce: Introduce | None, clock: PluginClock) -> None:
+    def __init__(
+        self, first: Authority, present: PresentAuthority, introduce: Introduce | None, clock: PluginClock
+    ) -> None:
         self._first = first
         self._present = present
         self._introduce = introduce

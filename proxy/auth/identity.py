@@ -94,7 +94,9 @@ def _refused(error: IntroductionError | ProtocolError) -> str:
     return f"the broker {what}{error}"
 
 
-def keep_up(connection: Connection, identity: Identity, versions: Versions, lifetime: float, present: Present) -> Steps:
+def keep_up(
+    connection: Connection, identity: Identity, versions: Versions, lifetime: float, present: PresentIdentities
+) -> Steps:
     """Authenticate again each time before the session ends, beside the conversation."""
     pause = lifetime * RENEW_AT
     while True:
@@ -120,7 +122,9 @@ def _now(identity: Identity, identities: Identities | None, principal: str | Non
     return now if is_same else identity
 
 
-def introduce_later(identities: Identities, present: Present, connection: Connection, principal: str) -> Steps:
+def introduce_later(
+    identities: Identities, present: PresentIdentities, connection: Connection, principal: str
+) -> Steps:
     """Authenticate on a connection in use, once the client's identity is known. Then renew that before it expires."""
     versions = connection.broker_versions
     try:
@@ -154,7 +158,7 @@ class Identities:
         return identity
 
 
-Present = Callable[[], Identities | None]  # those of the configuration in force; None: the cluster has none any more
+PresentIdentities = Callable[[], Identities | None]  # those in force; None: the cluster has none any more
 
 
 class BearerIdentity:
