@@ -2,12 +2,14 @@
 
 import gc
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
 from xdist.scheduler.loadscope import LoadScopeScheduling
+
+from tests.real.process import running
 
 # A shared machine is slow at times, so the duration of an example says nothing about the code.
 hypothesis.settings.register_profile(
@@ -15,6 +17,7 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("any machine")
 
+SHOWN = 6  # lines of each running program that a failure shows
 TESTS = Path(__file__).parent
 REAL = TESTS / "real"
 SECURED = REAL / "secured"
@@ -48,6 +51,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.failed:  # what was seen once, on another machine, must be found by its report alone
+        report.sections += [(f"last lines of {program.name}", program.tail(SHOWN)) for program in running]
+    return report
 
 
 class _Parts(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types

@@ -19,6 +19,8 @@ from pathlib import Path
 GRACE = 20.0  # seconds between SIGTERM and SIGKILL
 TAIL = 40  # lines that an error shows
 
+running: list[Program] = []  # those that have not ended, in the order of their starts
+
 
 class ProgramError(AssertionError):
     """A program ended or ran on without printing an expected line, or did not end in time."""
@@ -44,6 +46,7 @@ class Program:
             errors="replace",
         )
         atexit.register(self.kill)
+        running.append(self)
         self._reader = threading.Thread(target=self._read, name=f"log of {name}", daemon=True)
         self._reader.start()
 
@@ -82,9 +85,9 @@ class Program:
                     raise ProgramError(f"{self.name} {what} without saying {texts!r}; its last lines:\n{self.tail()}")
                 self._news.wait(left)
 
-    def tail(self) -> str:
+    def tail(self, lines: int = TAIL) -> str:
         """Its last lines."""
-        return "".join(list(self._lines)[-TAIL:])
+        return "".join(list(self._lines)[-lines:])
 
     def output(self) -> str:
         """Its output so far."""
@@ -106,6 +109,8 @@ class Program:
         self._process.wait()
         self._reader.join()
         atexit.unregister(self.kill)
+        if self in running:
+            running.remove(self)
 
     def wait(self, within: float) -> int:
         """Wait until it ends by itself, and give its exit code."""
