@@ -5,7 +5,8 @@
 Rules:
 * Every request of every API is checked before its broker sees it; `table.py` has the checks. An API that is not in the
   table is refused. So is a request that cannot be decoded, resolved or decided.
-* A request that takes time to decide is not let through if the rules change meanwhile: the connection ends.
+* If the rules change while a request is decided, which may take time, what the old ones allowed is not let through. It
+  is checked by the new ones if it is still as it came. If it is not, the connection ends: nothing can be taken back.
 * Elements that are refused are taken out of the request, and their errors put into the answer (`checked_request.py`).
   The rest is served.
 * A broker serves the requests of a connection one after the other. So a request that comes while a fetch may wait there
@@ -20,14 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial, update_wrapper
-from types import GeneratorType
 from typing import Any
 
 from pydantic import Field, StrictBool
 
 from plugins.acl.authorizer import Authorizer
 from plugins.acl.checked_request import CheckedRequest
-from plugins.acl.checks import Check
+from plugins.acl.checks import Check, apply_all
 from plugins.acl.examined import examined
 from plugins.acl.fetch import FetchHandlers
 from plugins.acl.managed import MANAGED, ManagedAcls
@@ -150,24 +150,23 @@ class Acl(Plugin):
         return checked.refuse(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
 
     def check_request(self, asked: tuple[Check, ...], ctx: Context, request: Request) -> Steps:
-        """Apply the checks that the table has for this API."""
-        checked = CheckedRequest(ctx, request, authorizer_of(self.authorizer, ctx), self.names)
-        if not ctx.is_large and any(check.remembered(checked) > ELEMENTS for check in asked):
-            ctx.is_large = True
-            yield TURN
-        unknown = self.names.unknown(topic for check in asked for topic in check.ids(checked))
-        if unknown:
-            yield from self.names.ask(unknown)
-            checked.authorizer.take_up(ctx)
-        took_time = ctx.is_large
-        for check in asked:
-            decision = check.apply(checked)
-            if type(decision) is GeneratorType:
-                decision, took_time = (yield from decision), True
+        """Apply the checks that the table has for this API. If the rules change meanwhile, apply them once more."""
+        while True:
+            checked = CheckedRequest(ctx, request, authorizer_of(self.authorizer, ctx), self.names)
+            if not ctx.is_large and any(check.remembered(checked) > ELEMENTS for check in asked):
+                ctx.is_large = True
+                yield TURN
+            unknown = self.names.unknown(topic for check in asked for topic in check.ids(checked))
+            if unknown:
+                yield from self.names.ask(unknown)
+                checked.authorizer.take_up(ctx)
+            decision, waited = yield from apply_all(asked, checked)
             if decision is not None:
-                return decision  # type: ignore[no-any-return]
-        if took_time and not checked.authorizer.is_current:
-            return Disconnect(CHANGED)
+                return decision
+            if not (ctx.is_large or waited) or checked.empty or checked.authorizer.is_current:
+                break  # the present rules decided, or nothing was allowed
+            if not (checked.is_as_it_came and all(check.may_repeat for check in asked)):
+                return Disconnect(CHANGED)
         if checked.has_more:
             ctx.notes[self] = checked
         return checked.decide()

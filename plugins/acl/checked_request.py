@@ -95,6 +95,11 @@ class CheckedRequest:
         return Reply(answer)
 
     @property
+    def is_as_it_came(self) -> bool:
+        """Whether nothing of the request was refused or changed, and no refusal recorded."""
+        return not self.changed and not self.authorizer.recorded
+
+    @property
     def has_more(self) -> bool:
         """Whether the answer must be changed."""
         return bool(self.refused or self.judging or self.after)

@@ -17,14 +17,15 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from types import GeneratorType
 from typing import Any
 
 from plugins.acl.checked_request import ApiError, CheckedRequest
 from plugins.acl.errors import CLUSTER, ERRORS, MESSAGES, TOPIC, refusal
 from plugins.acl.subjects import array_paths, name_field, subjects
-from proxy.plugin import Decision, ErrorCode, Request, values
+from proxy.plugin import Decision, ErrorCode, Request, Step, StepDriver, values
 from proxy.plugin.schema import Array, arrays
 from rules import Operation, ResourceType
 
@@ -33,6 +34,7 @@ class Check:
     """One check of a request."""
 
     answers = False  # whether it may change the answer
+    may_repeat = True  # whether it may be applied to the same request once more
 
     def apply(self, checked: CheckedRequest) -> Any:
         """None, a decision, or a generator of steps that returns one of these."""
@@ -45,6 +47,25 @@ class Check:
     def remembered(self, checked: CheckedRequest) -> int:
         """The number of elements from earlier requests (of a session) that this check goes over."""
         return 0
+
+
+def apply_all(asked: Iterable[Check], checked: CheckedRequest) -> Generator[Step, Any, tuple[Decision, bool]]:
+    """Apply these checks. Returns the decision that ended them, and whether others had their turn meanwhile."""
+    waited = False
+    for check in asked:
+        decision = check.apply(checked)
+        if type(decision) is GeneratorType:
+            driver: StepDriver[Decision] = StepDriver(decision)
+            while driver.advance():
+                waited = True
+                try:
+                    driver.give((yield driver.step))
+                except Exception as error:
+                    driver.throw(error)
+            decision = driver.result
+        if decision is not None:
+            return decision, waited
+    return None, waited
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ class ProduceHandlers:
         # A plain batch needs no right to the transactional id of its request; the batch in a later request may.
         whatever = identity is None or authorizer.may(Operation.WRITE, TRANSACTIONAL_ID, identity)
         if ctx.is_large and not authorizer.is_current:
-            return Disconnect(CHANGED)
+            return self._check(ctx, request) if not authorizer.recorded else Disconnect(CHANGED)
         if whatever and not authorizer.recorded:
             ctx.notes[self._allowed] = authorizer.client, edition
         return None
@@ -97,7 +97,7 @@ class ProduceHandlers:
         if request.transactional_id is None and is_transactional(request) and not checked.authorizer.is_shadow:
             return checked.refuse(NO_TRANSACTION)  # as a broker refuses the whole request, whatever its rules are
         self._each.apply(checked)
-        if ctx.is_large and not checked.authorizer.is_current:
+        if ctx.is_large and not checked.empty and not checked.authorizer.is_current:
             return Disconnect(CHANGED)
         decision = checked.decide()
         if not isinstance(decision, Forward):

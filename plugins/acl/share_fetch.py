@@ -38,6 +38,7 @@ class ShareFetchCheck(Check):
     """ShareFetch, after the check of its group."""
 
     answers = True
+    may_repeat = False  # it makes a step of its session
 
     def __init__(self) -> None:
         self._latest = WeakValueDictionary[SessionName, AuthorizedSession]()
@@ -111,6 +112,8 @@ class ShareFetchCheck(Check):
 
 class ShareAcknowledgeCheck(Check):
     """ShareAcknowledge, which continues the same sessions."""
+
+    may_repeat = False
 
     def __init__(self, fetched: ShareFetchCheck) -> None:
         self._fetched = fetched

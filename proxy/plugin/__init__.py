@@ -8,7 +8,8 @@
   `before_answer`, `on_event`, `on_unsupported`, `on_unreadable`.
 * Arguments: a handler is given a `Context` with its `Connection`, an observer an `Outcome`, `accepted` an `Arrival`,
   and `not_served` a `NotServed`, which says why there is no connection.
-* The result of a handler (a `Decision`), and the steps for which it may wait before (`Steps`).
+* The result of a handler (a `Decision`), and the steps for which it may wait before (`Steps`); `StepDriver` takes
+  steps of another function one at a time.
 * Every API's constant (`PRODUCE`) and classes (`ProduceRequest`, `ProduceResponse`), `ErrorCode`, `refuse`.
 * The messages of consumers to each other in JoinGroup and SyncGroup: `read_embedded`, `write_embedded`.
 * Records: `rewrite_records`; `batches`, `rewrite_batch`, `write_batch`.
@@ -66,6 +67,9 @@ from proxy.core.decorators import (
     on_response as on_response,
     on_unreadable as on_unreadable,
     on_unsupported as on_unsupported,
+)
+from proxy.core.driving import (
+    StepDriver as StepDriver,
 )
 from proxy.core.events import (
     AclsChanged as AclsChanged,

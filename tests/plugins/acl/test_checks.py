@@ -6,12 +6,12 @@ broker answers each element that reaches it with success, as far as the schema m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import pytest
 
-from plugins.acl.checks import Check, ElementCheck, RequestCheck, RequiredFieldsCheck
+from plugins.acl.checks import Check, ElementCheck, RequestCheck, RequiredFieldsCheck, apply_all
 from plugins.acl.configs import DescribeConfigsCheck
 from plugins.acl.errors import CLUSTER, ERRORS, GROUP, TOPIC, TRANSACTIONAL_ID
 from plugins.acl.request_authorizer import MOST_EVENTS
@@ -315,3 +315,45 @@ def test_a_refusal_in_an_answer_is_told_also_if_a_later_request_was_refused_very
     talk.ask(MetadataRequest(topics=many, allow_auto_topic_creation=False), 9)
     assert len(talk.denied) == MOST_EVENTS
     assert refused_answer(talk) == [(THEIRS, 1)]
+
+
+class Steps(Check):
+    """A check by these steps, which is applied to nothing."""
+
+    def __init__(self, steps: Generator[object, object, object]) -> None:
+        self._steps = steps
+
+    def apply(self, checked: object) -> Any:
+        return self._steps
+
+
+def asking(*, fails: bool = False) -> Generator[object, object, object]:
+    """Steps with one question."""
+    try:
+        answer = yield "question"
+    except KeyError:
+        answer = "failed"
+    return [answer, fails]
+
+
+def at_once(decision: object) -> Generator[object, object, object]:
+    """Steps that may ask, and do not."""
+    if decision == "asked":
+        yield
+    return decision
+
+
+def test_checks_that_asked_nothing_did_not_wait() -> None:
+    applied = apply_all([Steps(at_once(None)), Steps(at_once("refused")), Steps(asking())], None)  # type: ignore[arg-type]
+    with pytest.raises(StopIteration) as ended:
+        next(applied)
+    assert ended.value.value == ("refused", False)
+
+
+def test_an_answer_or_an_error_reaches_the_check_that_asked() -> None:
+    for give in ("send", "throw"):
+        applied = apply_all([Steps(at_once(None)), Steps(asking(fails=give == "throw"))], None)  # type: ignore[arg-type]
+        assert next(applied) == "question"
+        with pytest.raises(StopIteration) as ended:
+            applied.send("answer") if give == "send" else applied.throw(KeyError())
+        assert ended.value.value == (["answer", False] if give == "send" else ["failed", True], True)

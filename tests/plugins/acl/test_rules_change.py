@@ -1,4 +1,4 @@
-"""Rules that change while a request is checked: what the old ones allowed is not sent."""
+"""Rules that change while a request is checked: what the old ones allowed is not sent, and is checked once more."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from plugins.acl.request_authorizer import CHANGED
+from plugins.acl.share_fetch import ShareAcknowledgeCheck, ShareFetchCheck
 from proxy.core.commands import Command
+from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.delete_topics import DeleteTopicsRequest
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.produce import ProduceRequest
@@ -24,6 +26,7 @@ acls:
   - {allow: User:alice, to: Delete, topics: mine}
   - {allow: User:alice, to: Describe, topics: other*}
 """
+REFUSED = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 MANY = [f"other-{number}" for number in range(5_000)]  # the proxy asks which of them exist, in several questions
 
 
@@ -72,10 +75,13 @@ def test_while_the_topics_of_a_produce_request_are_judged(
         own = rules(writes)
         talk = Interrupted(own.acl)
         talk.turn, talk.meanwhile = turn, partial(own.become, after or writes)
-        talk.ask(ProduceRequest(acks=-1, timeout_ms=1, topic_data=topics), 9)
+        answer = talk.ask(ProduceRequest(acks=-1, timeout_ms=1, topic_data=topics), 9)
         assert talk.turns > 80 or talk.closed
-        results.append((len(talk.to_broker), talk.closed))
-    assert results == [(1, None) if is_sent else (0, CHANGED)] * 3
+        errors = [part.error_code for topic in answer.responses for part in topic.partition_responses] if answer else []
+        results.append((len(talk.to_broker), talk.closed, errors))
+    # Nothing was refused so far, so that it is checked by the new rules; or the connection ends.
+    otherwise = (0, CHANGED, []) if refused else (0, None, [REFUSED] * len(topics))
+    assert results == [(1, None, []) if is_sent else otherwise] * 3
 
 
 @changes
@@ -96,3 +102,45 @@ def test_while_the_broker_is_asked_which_topics_exist(
     sent = [request for request in talk.to_broker if isinstance(request, DeleteTopicsRequest)]
     assert len(sent) == (is_sent or shadow)
     assert talk.closed == (None if is_sent or shadow else CHANGED)
+
+
+@pytest.mark.parametrize(
+    ("after", "error"),
+    [("Describe, topics: [t, u]", ErrorCode.NONE), ("Describe, topics: u", REFUSED)],
+    ids=["wider", "another"],
+)
+def test_a_request_that_is_as_it_came_is_checked_by_the_new_rules(rules: Making, after: str, error: int) -> None:
+    own = rules("acls: [{allow: User:alice, to: Describe, topics: t}]")
+
+    def broker(request: Request, version: int) -> Response:
+        assert isinstance(request, MetadataRequest)
+        if len(talk.to_broker) == 1:  # does it exist? The client may not create it
+            own.become(f"acls: [{{allow: User:alice, to: {after}}}]")
+        return metadata_of({"t": topic_id("t")}, request)
+
+    talk = Talk(own.acl, "User:alice", broker)
+    topic = MetadataRequest.Topic(name="t")
+    answer = talk.ask(MetadataRequest(topics=[topic], allow_auto_topic_creation=True), 12)
+    assert [each.error_code for each in answer.topics] == [error]
+    assert talk.denied == ([("Describe", "Topic", "t")] if error else [])
+    assert len(talk.to_broker) == (2 if error else 3)  # the question, once more, and what is left of the request
+    assert talk.closed is None
+
+
+def test_a_request_of_which_nothing_was_allowed_is_answered(rules: Making) -> None:
+    own = rules(DELETES)
+
+    def broker(request: Request, version: int) -> Response:
+        assert isinstance(request, MetadataRequest)  # which of them exist
+        own.become("acls: []")
+        return metadata_of({name: topic_id(name) for name in MANY}, request)
+
+    talk = Talk(own.acl, "User:alice", broker)
+    answer = talk.ask(DeleteTopicsRequest(topic_names=MANY, timeout_ms=9), 4)
+    assert {topic.error_code for topic in answer.responses} == {REFUSED}
+    assert talk.closed is None
+
+
+def test_a_request_that_makes_a_step_of_a_session_is_not_checked_twice() -> None:
+    assert not ShareFetchCheck().may_repeat
+    assert not ShareAcknowledgeCheck(ShareFetchCheck()).may_repeat
