@@ -77,7 +77,7 @@ def listen(
                 listening.bind(address)
                 listening.listen(BACKLOG)
             except OSError as error:
-                raise _refused(endpoint, error.errno, option) from None
+                raise refused(endpoint, error.errno, option) from None
             sockets.append(listening)
         undo.pop_all()
         return sockets
@@ -113,7 +113,7 @@ def _addresses(endpoint: Endpoint, option: str) -> list[tuple[socket.AddressFami
     except socket.gaierror:
         raise BindError(f"{endpoint}: no such host; change {option}") from None
     except OSError as error:  # the resolver got no descriptor
-        raise _refused(endpoint, error.errno, option) from None
+        raise refused(endpoint, error.errno, option) from None
     return list(dict.fromkeys((family, address) for family, _, _, _, address in found))  # without duplicates
 
 
@@ -126,7 +126,8 @@ def _found(endpoint: Endpoint) -> list[Any]:
     return [(*what, (address[0], endpoint.port, *address[2:])) for *what, address in known]
 
 
-def _refused(endpoint: Endpoint, number: int | None, option: str) -> BindError:
+def refused(endpoint: Endpoint, number: int | None, option: str) -> BindError:
+    """The error of a port that the system refused with this errno. `option`: the option to change."""
     if number == errno.EADDRINUSE:
         return PortTakenError(endpoint, option)
     if number == errno.EADDRNOTAVAIL:

@@ -22,7 +22,7 @@ from proxy.config.tls import ID
 from proxy.core.addresses import LAST_PORT
 from proxy.core.topology import NOWHERE, Endpoint
 from proxy.net.accepting import Acceptor
-from proxy.net.bind import BindError, listen, look_up, overlap
+from proxy.net.bind import BindError, listen, look_up, overlap, refused
 from proxy.net.dial import family_of
 from proxy.net.tasks import Tasks
 
@@ -143,19 +143,22 @@ class Listener:
 
     def _close(self, node_id: int | None) -> None:
         for listening in self._sockets.pop(node_id, ()):
-            trio.lowlevel.notify_closing(listening)
+            self.acceptor.end(listening)
             listening.close()
 
     def _open(self, endpoint: Endpoint, option: str, node_id: int | None) -> None:
         self._sockets[node_id] = listen(endpoint, option, shared=self._shared)
-        for listening in self._sockets[node_id]:
-            self.acceptor.begin(listening, node_id)
+        try:
+            for listening in self._sockets[node_id]:
+                self.acceptor.begin(listening, node_id)
+        except OSError as error:
+            self._close(node_id)
+            raise refused(endpoint, error.errno, option) from None
 
     async def serve(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Accept on every port that is opened after this has started. When cancelled, close all."""
         try:
             await self.acceptor.serve(task_status)
         finally:
-            for sockets in self._sockets.values():
-                for listening in sockets:
-                    listening.close()
+            for node_id in tuple(self._sockets):
+                self._close(node_id)

@@ -60,9 +60,9 @@ def _node(ground: Ground, port: int) -> int:
     return port - ground.port(ground.unused[0][0], 0)
 
 
-@case("very many brokers invented at once", on=DEFAULTS, descriptors=6 * MANY, kept=40, log=100)
+@case("very many brokers invented at once", on=DEFAULTS, descriptors=6 * MANY, log=100)
 def invented(ground: Ground) -> str:
-    """The proxy discovers them, and opens a port for each: these stay, with 5 KB each."""
+    """The proxy discovers them, and opens a port for each: these stay, with 1 KB each."""
     clusters = ground.times(2, 5)
     for number in range(clusters):
         before, first = ground.watch.look().descriptors, _node(ground, HIGH + number * MANY)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import select
 import socket
 from typing import Any, NoReturn
 
@@ -51,3 +52,59 @@ async def test_the_way_out_is_of_what_there_is_too_little(nursery: trio.Nursery,
         acceptor.stop()
     lines: list[Any] = [(line["event"], line["why"], line["way_out"]) for line in logs]
     assert lines == [("cannot accept", os.strerror(number), way_out)]
+
+
+async def test_a_port_that_is_closed_accepts_no_more_and_another_one_may_have_its_descriptor(
+    nursery: trio.Nursery,
+) -> None:
+    came: list[int | None] = []
+    acceptor = Acceptor("clients", Tasks(NetworkCounters(), Complaints()))
+
+    def accepted(client: socket.socket, peer: tuple[str, int], node_id: int | None) -> None:
+        came.append(node_id)
+        client.close()
+
+    acceptor.accepted = accepted
+    await nursery.start(acceptor.serve)
+    first = socket.create_server((LOOPBACK, 0))
+    first.setblocking(False)
+    acceptor.begin(first, 1)
+    with socket.create_connection(first.getsockname()), trio.fail_after(PATIENCE):
+        while came != [1]:
+            await trio.lowlevel.checkpoint()
+    with socket.create_server((LOOPBACK, 0)) as made:
+        made.setblocking(False)
+        number = first.fileno()
+        acceptor.end(first)
+        first.close()
+        second = socket.socket(fileno=os.dup2(made.fileno(), number))
+    with second:
+        acceptor.begin(second, 2)
+        with socket.create_connection(second.getsockname()), trio.fail_after(PATIENCE):
+            while came != [1, 2]:
+                await trio.lowlevel.checkpoint()
+    acceptor.stop()
+
+
+async def test_without_a_descriptor_for_its_epoll_it_begins_a_moment_later(
+    nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, tries = select.epoll, iter((errno.EMFILE,))
+
+    def scarce() -> select.epoll:
+        for number in tries:
+            raise OSError(number, os.strerror(number))
+        return real()
+
+    monkeypatch.setattr(select, "epoll", scarce)
+    came = trio.Event()
+    acceptor = Acceptor("clients", Tasks(NetworkCounters(), Complaints()))
+    acceptor.accepted = lambda client, peer, node_id: (client.close(), came.set())  # type: ignore[func-returns-value]
+    with capture_logs() as logs, socket.create_server((LOOPBACK, 0)) as listening:
+        listening.setblocking(False)
+        await nursery.start(acceptor.serve)
+        acceptor.begin(listening, None)
+        with socket.create_connection(listening.getsockname()), trio.fail_after(PATIENCE):
+            await came.wait()
+        acceptor.stop()
+    assert [line["event"] for line in logs] == ["cannot accept"]
