@@ -59,7 +59,11 @@ def _settings(context: click.Context, option: click.Parameter, said: tuple[str, 
     wrong = next((setting for setting in said if "=" not in setting), None)
     if wrong is not None:
         raise click.UsageError(f'"{wrong}" sets nothing; write e.g. --set topic=orders')
-    return {name: value for name, _, value in (setting.partition("=") for setting in said)}
+    settings: dict[str, str] = {}
+    for name, _, value in (setting.partition("=") for setting in said):
+        if settings.setdefault(name, value) != value:
+            raise click.UsageError(f'"{name}" is set to "{settings[name]}" and to "{value}"; keep one of the two')
+    return settings
 
 
 @click.command("run", epilog=RUN_EPILOG)

@@ -94,6 +94,10 @@ def test_the_seed_is_the_gateways_from_then_on(proxy: FaultyProxy, tmp_path: Pat
         (["leader-flop"], 'no scenario is called "leader-flop"; did you mean "leader-flap"?'),
         (["leader-flap", "--set", "topc=x"], 'the scenario has no parameter "topc"; did you mean "topic"?'),
         (["leader-flap", "--set", "topic"], '"topic" sets nothing; write e.g. --set topic=orders'),
+        (
+            ["leader-flap", "--set", "topic=orders", "--set", "topic=payments"],
+            '"topic" is set to "orders" and to "payments"; keep one of the two',
+        ),
         (["none.yaml"], "none.yaml: there is no such file; check the path"),
         (["leader-flap", "--url", "http://127.0.0.1:1"], "http://127.0.0.1:1 does not answer: "),
         (["leader-flap", "--url", "http://127.0.0.1:1", "--bootstrap", "nowhere:1"], "leave one of the two out"),
