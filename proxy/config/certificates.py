@@ -2,7 +2,8 @@
 
 Rules:
 * Each file is read once. The bytes that were checked are the bytes that are used, even if the file changes meanwhile.
-* A file that cannot be used is an `UnusableError`: the option to change, the fact and a way out.
+* A file that cannot be used is an `UnusableError`: the option to change, the fact and a way out. So is one that is too
+  large: no file is used in part.
 * No message contains a password or a key.
 """
 
@@ -26,7 +27,7 @@ from proxy.config.tls import Pair, Trusting, UnusableError
 from proxy.text.regular import open_regular
 from proxy.text.scarce import is_scarce
 
-LARGEST = 4 << 20
+LARGEST = 4 << 20  # bytes of a file
 JKS = (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce")  # Java's own stores, JKS and JCEKS
 DER = b"\x30"
 PEM = b"-----BEGIN "
@@ -75,13 +76,16 @@ def content(path: str, option: str) -> bytes:
     """The bytes of a file. Raises UnusableError."""
     try:
         with open_regular(path) as opened:
-            return opened.read(LARGEST)
+            found = opened.read(LARGEST + 1)
     except FileNotFoundError:
         raise UnusableError(option, f'there is no file "{path}"', "check the path") from None
     except OSError as error:
         if is_scarce(error):
             raise
         raise UnusableError(option, f'"{path}" cannot be read ({error.strerror})', "check its permissions") from None
+    if len(found) > LARGEST:  # a part of it would be used as if it were all
+        raise UnusableError(option, f'"{path}" is larger than {LARGEST >> 20} MiB', "leave out what is not needed")
+    return found
 
 
 def _refuse_stores(data: bytes, path: str, option: str, other: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.config.certificates import identity, trusted
+from proxy.config.certificates import LARGEST, identity, trusted
 from proxy.config.tls import Pair, Trusting, UnusableError
 from tests.certificates import Authority, spoil
 
@@ -45,6 +45,17 @@ def test_a_damaged_authority_is_told_and_its_file_named(tmp_path: Path) -> None:
         trusted(Trusting(ca=str(file)))
     assert caught.value.option == "ca"
     assert str(caught.value) == f'a certificate in "{file}" is damaged; write the file anew'
+
+
+def test_a_file_is_never_used_in_part(tmp_path: Path) -> None:
+    file = Authority(tmp_path).file
+    lines = file.read_bytes()
+    file.write_bytes(lines * (LARGEST // len(lines)))
+    assert trusted(Trusting(ca=str(file))) is not None
+    file.write_bytes(lines * (LARGEST // len(lines) + 1))
+    with pytest.raises(UnusableError) as caught:
+        trusted(Trusting(ca=str(file)))
+    assert str(caught.value) == f'"{file}" is larger than 4 MiB; leave out what is not needed'
 
 
 def test_a_comment_may_speak_of_encrypted_keys(tmp_path: Path) -> None:
