@@ -177,6 +177,20 @@ def test_a_scenario_ends_when_another_one_begins_and_leaves_its_faults_alone(oth
     assert gateway.in_force.keys() == {other}
 
 
+def test_of_two_scenarios_that_begin_at_the_same_moment_the_first_does_not_begin() -> None:
+    class Shared(FakeGateway):
+        """Between the reset by the one scenario and its next look, the other one resets it."""
+
+        def reset(self, seed: int | None = None) -> None:
+            super().reset(seed)
+            super().reset()
+
+    gateway = Shared(lambda now: True)
+    with pytest.raises(FaultsRemovedError, match="all faults were reset by others"):
+        play_on(gateway)
+    assert gateway.story == []
+
+
 def test_a_scenario_whose_faults_others_remove_ends_and_leaves_theirs_alone() -> None:
     def remove(now: float) -> bool:
         if now == 1:
