@@ -72,6 +72,8 @@ class Handling:
     def _read(self, interest: Interest, wanted: Wanted) -> Message:
         """The message, as far as it is wanted. Raises ProtocolError."""
         message = wanted.message = interest.read(bytes(wanted.frame[wanted.body :]))
+        if interest.has_many_records(message):
+            wanted.ctx.is_large = True
         return message
 
     def _slice_read(self, interest: Interest, wanted: Wanted) -> Sliced[Message]:

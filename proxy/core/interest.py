@@ -16,8 +16,11 @@ from proxy.protocol.codec import decode_ignoring_rest, encode, slice_decode, sli
 from proxy.protocol.frame import Buffer
 from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.picker import Picker, picker
+from proxy.protocol.records import most_records
 from proxy.protocol.schema import Message
-from proxy.protocol.slices import Sliced
+from proxy.protocol.slices import FEW, Sliced
+from proxy.protocol.walk import paths, values
+from proxy.protocol.wire import Meaning
 
 # A handler that refuses a Produce request has to know whether the request gets an answer at all.
 ALWAYS: dict[type[Message], frozenset[str]] = {ProduceRequest: frozenset({"acks"})}
@@ -66,6 +69,20 @@ class Interest:
         if self.names is None:
             return decode_ignoring_rest(self.cls, self.version, body)
         return self._picker.decode(body)
+
+    def has_many_records(self, message: Message) -> bool:
+        """May this message have so many records in the wanted fields that handlers need slices to go over them?
+
+        Its bytes and its elements do not say so: a million records may be compressed to 700 bytes.
+        """
+        found = (records for path in self._records for records in values(path, self.version, message))
+        return sum(map(most_records, found)) > FEW
+
+    @cached_property
+    def _records(self) -> tuple[str, ...]:
+        """The paths to records in the wanted fields."""
+        found = paths(self.cls, Meaning.RECORDS)
+        return tuple(path for path in found if self.names is None or path.partition(".")[0] in self.names)
 
     def slice_read(self, frame: Buffer, body: int, most: int) -> Sliced[Message]:
         """The same for a large frame of at most `most` elements, in slices. Raises ProtocolError."""

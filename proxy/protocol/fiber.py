@@ -60,6 +60,13 @@ def turn() -> None:
             fiber.stop()
 
 
+def rest() -> None:
+    """In a fiber, other connections have their turn now: after work that took long."""
+    fiber = getcurrent()
+    if type(fiber) is _Fiber:
+        fiber.stop()
+
+
 def turns(elements: Iterable[T]) -> Iterable[T]:
     """These elements, with a `turn()` for each if they are asked for in a fiber."""
     return _turns(elements) if type(getcurrent()) is _Fiber else elements
@@ -79,9 +86,7 @@ def at_once(work: Sliced[T]) -> T:
         except StopIteration as end:
             value: T = end.value
             return value
-        fiber = getcurrent()
-        if type(fiber) is _Fiber:
-            fiber.stop()
+        rest()
 
 
 def in_slices(work: Callable[..., T], *arguments: Any) -> Sliced[T]:

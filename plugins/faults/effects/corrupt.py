@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import Field
 
 from plugins.faults.records import Batch, RecordsEffect
-from proxy.plugin import CompressionType, MessageSet, ProtocolError, Record, RecordBatch, rewrite_batch
+from proxy.plugin import CompressionType, MessageSet, ProtocolError, Record, RecordBatch, rewrite_batch, turns
 from proxy.plugin.frames import MAGIC_AT, with_header
 
 CRC_AT = 17  # in a batch
@@ -50,7 +50,7 @@ class CorruptRecords(RecordsEffect):
         if isinstance(batch, MessageSet):
             return self.what is Corruption.CHECKSUM
         if self.what is Corruption.VALUE:
-            return super().fits(batch) and any(record.value for record in _records(batch))
+            return super().fits(batch) and _has_values(batch)
         return super().fits(batch)
 
     def changed(self, batch: Any) -> bytes:
@@ -72,15 +72,18 @@ class CorruptRecords(RecordsEffect):
             case Corruption.LENGTH:
                 return with_header(batch, batch_length=2 * batch.batch_length)
             case Corruption.VALUE:
-                return rewrite_batch(batch, [_garbled(record) for record in batch.records()])
+                return rewrite_batch(batch, map(_garbled, turns(batch.records())))
 
 
-def _records(batch: RecordBatch) -> list[Record]:
-    """The records of a batch; none where they cannot be read, or would take too much memory."""
+def _has_values(batch: RecordBatch) -> bool:
+    """Whether all records can be read, and one of them has a value. They are not kept, since they may be many."""
+    found = False
     try:
-        return list(batch.records())
+        for record in turns(batch.records()):
+            found = found or bool(record.value)
     except ProtocolError:
-        return []
+        return False
+    return found
 
 
 def _garbled(record: Record) -> Record:

@@ -1,6 +1,6 @@
 """Records in Produce requests and Fetch answers: record batches, and the older message sets."""
 
-from proxy.protocol.records.batch import RecordBatch, batches
+from proxy.protocol.records.batch import RecordBatch, batches, most_records
 from proxy.protocol.records.compression import CompressionType
 from proxy.protocol.records.control import ControlType, EndTxnMarker, control_type
 from proxy.protocol.records.message_set import MessageSet
@@ -19,6 +19,7 @@ __all__ = [
     "RecordBatch",
     "batches",
     "control_type",
+    "most_records",
     "rewrite_batch",
     "rewrite_records",
     "write_batch",

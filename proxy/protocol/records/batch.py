@@ -18,6 +18,7 @@ Sources: KIP-98; org.apache.kafka.common.record.DefaultRecordBatch and ByteBuffe
 
 import struct
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from crc32c import crc32c
@@ -25,7 +26,7 @@ from crc32c import crc32c
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.records.compression import LIMIT, CompressionType, compression_type, decompress
 from proxy.protocol.records.message_set import LEAST, MessageSet
-from proxy.protocol.records.record import Record, read_records
+from proxy.protocol.records.record import LEAST_RECORD, Record, read_records
 
 MAGIC = 2
 MAGIC_AT = 16  # in a batch, and in a message of magic 0 or 1
@@ -139,6 +140,16 @@ def batches(data: bytes | memoryview, *, partial: bool = False) -> Iterator[Reco
         yield MessageSet(view[messages:at], messages)
     if at < len(view) and not partial:
         raise ProtocolError("the records break off", position=at)
+
+
+def most_records(data: bytes | memoryview) -> int:
+    """How many records there may be in `data`: so many as batches say, and as a compressed one may have."""
+    most = 0
+    with suppress(ProtocolError):  # what follows is not read either
+        for batch in batches(data, partial=True):
+            if isinstance(batch, RecordBatch):
+                most += LIMIT // LEAST_RECORD if batch.attributes & COMPRESSION else max(batch.records_count, 0)
+    return most
 
 
 def _extent(view: memoryview, at: int) -> tuple[int, int] | None:

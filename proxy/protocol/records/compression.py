@@ -3,6 +3,7 @@
 Rules:
 * No claim about the decompressed size is trusted. The output is counted as it comes, from small pieces of input. A
   decompression bomb is refused at the first piece that passes the limit: up to 32 MiB too late, but never as a whole.
+* In a fiber, other connections have their turn between two pieces.
 * All forms that Kafka reads are read: snappy with or without xerial's framing, and several gzip members, lz4 or zstd
   frames in a row.
 * A stream that breaks off is an error, even if all of its data came before the break.
@@ -22,11 +23,13 @@ import cramjam
 import lz4.frame
 import zstandard
 
+from proxy.protocol.fiber import rest
 from proxy.protocol.problem import ProtocolError
 
 LIMIT = 100 << 20  # bytes of one batch when decompressed; a broker takes no larger frame either
 
 _FRAMES = 1000  # a producer writes one; to start one costs us more than it costs the sender
+_GZIP_PIECE = 256 << 10  # bytes that are compressed at a time, in up to 10 ms
 _GZIP = 16 + zlib.MAX_WBITS  # for zlib this means: with gzip's header and checksum
 _SIZE = struct.Struct(">i")
 _XERIAL = struct.pack(">8sii", b"\x82SNAPPY\0", 1, 1)
@@ -89,7 +92,7 @@ def compress(codec: int, data: bytes | memoryview) -> bytes:
         case CompressionType.NONE:
             return bytes(data)
         case CompressionType.GZIP:
-            return zlib.compress(data, wbits=_GZIP)
+            return b"".join(_gzip(memoryview(data)))
         case CompressionType.SNAPPY:
             return b"".join((_XERIAL, *_xerial_blocks(memoryview(data))))
         case CompressionType.LZ4:
@@ -108,6 +111,7 @@ def _within(limit: int, chunks: Iterable[bytes]) -> bytes:
         if size > limit:
             raise ProtocolError(f"the records are more than {limit:,} bytes when decompressed")
         kept.append(chunk)
+        rest()
     return kept[0] if len(kept) == 1 else b"".join(kept)
 
 
@@ -152,6 +156,14 @@ def _snappy_block(block: memoryview, limit: int) -> bytes:
     if size > limit:
         raise ProtocolError(f"the records are more than {limit:,} bytes when decompressed")
     return bytes(cramjam.snappy.decompress_raw(block))
+
+
+def _gzip(data: memoryview) -> Iterator[bytes]:
+    compressor = zlib.compressobj(wbits=_GZIP)
+    for start in range(0, len(data), _GZIP_PIECE):
+        yield compressor.compress(data[start : start + _GZIP_PIECE])
+        rest()
+    yield compressor.flush()
 
 
 def _xerial_blocks(data: memoryview) -> Iterator[bytes]:

@@ -17,7 +17,7 @@ from proxy.protocol.problem import Fault, ProtocolError
 NEXT = -1  # as an offset: one more than that of the record before
 NO_TIMESTAMP = -1
 
-_LEAST = 7  # bytes of a record: length, attributes, two differences, null key, null value, no headers
+LEAST_RECORD = 7  # bytes of a record: length, attributes, two differences, null key, null value, no headers
 
 
 class Header(NamedTuple):
@@ -39,7 +39,7 @@ class Record(NamedTuple):
 
 def read_records(data: memoryview, count: int, base_offset: int, base_timestamp: int) -> Iterator[Record]:
     """The `count` records that fill `data` to its last byte. Raises ProtocolError if they do not."""
-    if count * _LEAST > len(data):
+    if count * LEAST_RECORD > len(data):
         raise ProtocolError(f"{count} records do not fit {len(data)} bytes")
     at = 0
     for index in range(count):

@@ -6,14 +6,16 @@ Rules:
 * Batches keep all that their headers promise (`write.py`): codec, producer, sequence, transaction, offsets.
 * Control batches are Kafka's own, and stay as they are. So does a batch of which no record is changed.
 * A wrong checksum is never replaced by a right one: such a batch is an error, and so is a batch that cannot be read.
+* Records are read, changed and written one by one: together they would take many times the bytes of their batch.
 * Messages of magic 0 and 1 are not read here: a caller that has to change all records must refuse them.
 """
 
 from collections.abc import Callable
+from itertools import chain, islice
 
 from proxy.protocol.fiber import turns
 from proxy.protocol.problem import ProtocolError
-from proxy.protocol.records.batch import batches
+from proxy.protocol.records.batch import RecordBatch, batches
 from proxy.protocol.records.message_set import MessageSet
 from proxy.protocol.records.record import Record
 from proxy.protocol.records.write import rewrite_batch
@@ -42,11 +44,18 @@ def rewrite_records(
             continue
         if not batch.is_intact:
             raise ProtocolError("a record batch does not have the bytes of its checksum", position=batch.position)
-        before = list(turns(batch.records()))
-        after = [change(record) for record in turns(before)]
-        if all(one is other for one, other in zip(before, after, strict=True)):
-            pieces.append(batch.data)
-        else:
-            pieces.append(rewrite_batch(batch, after))
-            rewritten = True
+        other = _rewritten(batch, change)
+        pieces.append(batch.data if other is None else other)
+        rewritten |= other is not None
     return b"".join(pieces) if rewritten or length < len(data) else data
+
+
+def _rewritten(batch: RecordBatch, change: Callable[[Record], Record]) -> bytes | None:
+    """The batch with every record as `change` returns it; None if no record is changed."""
+    records = iter(turns(batch.records()))
+    for unchanged, record in enumerate(records):
+        changed = change(record)
+        if changed is not record:
+            before = islice(turns(batch.records()), unchanged)  # they were not kept, so they are read again
+            return rewrite_batch(batch, chain(before, [changed], map(change, records)))
+    return None

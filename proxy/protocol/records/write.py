@@ -10,7 +10,7 @@ Source: org.apache.kafka.common.record.MemoryRecordsBuilder.
 """
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 
 from crc32c import crc32c
 
@@ -47,7 +47,7 @@ def write_batch(
     control: bool = False,
 ) -> bytes:
     """A new batch of these records, with the producer's own timestamps (CreateTime)."""
-    kept = _with_offsets(records, base_offset)
+    kept = list(_with_offsets(records, base_offset))
     return _assemble(
         kept,
         base_offset=base_offset,
@@ -55,7 +55,7 @@ def write_batch(
         attributes=compression | TRANSACTIONAL * transactional | CONTROL * control,
         last_offset_delta=kept[-1].offset - base_offset if kept else 0,
         base_timestamp=kept[0].timestamp if kept else NO_TIMESTAMP,
-        max_timestamp=max((record.timestamp for record in kept), default=NO_TIMESTAMP),
+        max_timestamp=NO_TIMESTAMP,
         producer_id=producer_id,
         producer_epoch=producer_epoch,
         base_sequence=base_sequence,
@@ -65,18 +65,17 @@ def write_batch(
 def rewrite_batch(batch: RecordBatch, records: Iterable[Record]) -> bytes:
     """A batch of these records to replace `batch`.
 
-    A batch of an idempotent producer must keep its number of records: the broker counts the sequence by it.
+    A batch of an idempotent producer must keep its number of records: the broker counts the sequence by it. The records
+    are written as they come, and not kept.
     """
-    kept = _with_offsets(records, batch.base_offset)
-    latest = max((record.timestamp for record in kept), default=batch.max_timestamp)
     return _assemble(
-        kept,
+        _with_offsets(records, batch.base_offset),
         base_offset=batch.base_offset,
         partition_leader_epoch=batch.partition_leader_epoch,
         attributes=batch.attributes,
         last_offset_delta=batch.last_offset_delta,
         base_timestamp=batch.base_timestamp,
-        max_timestamp=batch.max_timestamp if batch.attributes & LOG_APPEND_TIME else latest,
+        max_timestamp=batch.max_timestamp,
         producer_id=batch.producer_id,
         producer_epoch=batch.producer_epoch,
         base_sequence=batch.base_sequence,
@@ -91,19 +90,17 @@ def with_header(batch: RecordBatch, **fields: int) -> bytes:
     return bytes(changed)
 
 
-def _with_offsets(records: Iterable[Record], following: int) -> list[Record]:
+def _with_offsets(records: Iterable[Record], following: int) -> Iterator[Record]:
     """The records with their offsets: a record without one follows the record before it."""
-    kept = []
     for record in records:
         if record.offset == NEXT:
             record = record._replace(offset=following)
         following = record.offset + 1
-        kept.append(record)
-    return kept
+        yield record
 
 
 def _assemble(
-    records: Sequence[Record],
+    records: Iterable[Record],
     *,
     base_offset: int,
     partition_leader_epoch: int,
@@ -115,9 +112,12 @@ def _assemble(
     producer_epoch: int,
     base_sequence: int,
 ) -> bytes:
+    """The bytes of a batch. Its `max_timestamp` stays only where it is the broker's, or where there are no records."""
     plain = bytearray()
-    for record in records:
+    count, latest = 0, max_timestamp
+    for count, record in enumerate(records, 1):
         write_record(plain, record, base_offset, base_timestamp)
+        latest = max(latest, record.timestamp) if count > 1 else record.timestamp
     body = compress(attributes & COMPRESSION, memoryview(plain))
     try:
         header = bytearray(
@@ -130,11 +130,11 @@ def _assemble(
                 attributes,
                 last_offset_delta,
                 base_timestamp,
-                max_timestamp,
+                max_timestamp if attributes & LOG_APPEND_TIME else latest,
                 producer_id,
                 producer_epoch,
                 base_sequence,
-                len(records),
+                count,
             )
         )
     except struct.error as error:

@@ -6,8 +6,10 @@ import pytest
 
 from plugins.examples.add_header import AddHeader
 from proxy.plugin import CompressionType, ErrorCode, Header, ProduceRequest, ProduceResponse
-from proxy.testing import FakeWorker, FromClient, Playbook, ToBroker, build, request_frame
+from proxy.protocol.slices import LARGE
+from proxy.testing import FakeWorker, FromClient, Playbook, ToBroker, build, from_client, request_frame
 from tests.plugins.examples.talk import OLD_MESSAGE, Asking, batch, produce, records
+from tests.proxy.core.lending import with_turns
 
 ORIGIN = Header("origin", b"berlin")
 
@@ -29,6 +31,15 @@ def test_every_record_of_every_partition_gets_it(codec: CompressionType) -> None
     seen = Asking(adding(worker)).ask(sent, 9)
     assert headers(seen) == [[(ORIGIN,), (ORIGIN,)], [], [(ORIGIN,)]]
     assert worker.counts == {"headers": 3}
+
+
+def test_other_connections_have_their_turn_while_many_records_get_it() -> None:
+    sent = produce(batch(*[b"a"] * 1_000, compression=CompressionType.ZSTD))
+    frame = bytearray(request_frame(sent, 9, 1, "app"))
+    assert len(frame) < LARGE
+    asking = Asking(adding())
+    _, turns = with_turns(asking.link, from_client(asking.link, frame))
+    assert turns > 10
 
 
 def test_a_transaction_is_sent_on_as_one() -> None:

@@ -8,6 +8,9 @@ from proxy.core.plugin import Plugin
 from proxy.protocol.codec import encode
 from proxy.protocol.messages.metadata import MetadataResponse
 from proxy.protocol.messages.produce import ProduceRequest
+from proxy.protocol.records import CompressionType
+from proxy.protocol.slices import FEW
+from tests.plugins.examples.talk import batch, produce
 
 
 class Brokers(Plugin):
@@ -78,3 +81,24 @@ def test_whoever_wants_a_field_of_a_produce_request_is_told_whether_it_has_an_an
     assert wanted is not None
     assert wanted.read(encode(ProduceRequest(acks=-1, timeout_ms=1, topic_data=[]), 9)).acks == -1  # type: ignore[attr-defined]
     assert interest(ProduceRequest, 9, []) is None
+
+
+def test_handlers_need_slices_for_records_of_which_there_may_be_many() -> None:
+    class Records(Plugin):
+        @on_request(ProduceRequest, fields="topic_data")
+        def handle(self, ctx: Any, request: Any) -> None: ...
+
+    class Acks(Plugin):
+        @on_request(ProduceRequest, fields="acks")
+        def handle(self, ctx: Any, request: Any) -> None: ...
+
+    def many(plugin: Plugin, *records: bytes | None) -> bool:
+        wanted = interest(ProduceRequest, 9, plugin.handlers())
+        assert wanted is not None
+        return wanted.has_many_records(wanted.read(encode(produce(*records), 9)))
+
+    half = batch(*[b"a"] * (FEW // 2))
+    assert not many(Records(), None, half, half)
+    assert many(Records(), half, half, batch(b"a"))
+    assert many(Records(), batch(b"a", compression=CompressionType.GZIP))
+    assert not many(Acks(), half, half, half)

@@ -6,7 +6,7 @@ from contextvars import ContextVar
 
 import pytest
 
-from proxy.protocol.fiber import at_once, in_slices, turn, turns
+from proxy.protocol.fiber import at_once, in_slices, rest, turn, turns
 from proxy.protocol.slices import ELEMENTS, Pace
 
 
@@ -34,6 +34,13 @@ def test_it_stops_after_so_many_turns_and_gives_its_value():
 def test_what_is_short_does_not_stop():
     assert list(in_slices(work, 3, [])) == []
     assert at_once(in_slices(work, 3, [])) == "done"
+
+
+def test_after_work_that_took_long_it_stops_at_once():
+    slices = in_slices(rest)
+    next(slices)
+    assert list(slices) == []
+    rest()  # outside of a fiber it does nothing
 
 
 def test_what_it_raises_comes_out():

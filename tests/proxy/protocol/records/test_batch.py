@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.protocol.problem import ProtocolError
-from proxy.protocol.records import CompressionType, Record, RecordBatch, batches, rewrite_batch, write_batch
+from proxy.protocol.records import (
+    CompressionType,
+    Record,
+    RecordBatch,
+    batches,
+    most_records,
+    rewrite_batch,
+    write_batch,
+)
 from tests.proxy.protocol.records.some import codecs, only, patched, records
 
 
@@ -63,6 +71,15 @@ def test_a_produce_request_may_not_break_off() -> None:
     for cut in range(1, len(whole)):
         with pytest.raises(ProtocolError, match="break off, at byte"):
             list(batches(whole + whole[:cut]))
+
+
+def test_what_is_compressed_may_have_more_records_than_it_says() -> None:
+    plain = write_batch([Record(None, b"a")] * 3)
+    zipped = write_batch([Record(None, b"a")] * 3, compression=CompressionType.GZIP)
+    assert most_records(plain * 2 + b"no batch") == 6
+    assert most_records(plain + zipped) > 1_000_000
+    assert most_records(patched(plain, 57, ">i", -1)) == 0
+    assert most_records(b"") == 0
 
 
 def test_no_bytes_are_no_batches() -> None:

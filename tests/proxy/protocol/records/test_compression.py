@@ -11,6 +11,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.protocol.fiber import in_slices
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.records.compression import CompressionType, compress, decompress
 
@@ -75,6 +76,16 @@ def test_a_bomb_is_refused(codec: CompressionType) -> None:
 def test_a_bomb_in_many_frames_is_refused(codec: CompressionType) -> None:
     with pytest.raises(ProtocolError, match="more than 1,048,576 bytes when decompressed"):
         read(codec, compress(codec, bytes(10_000)) * 200)
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_others_have_their_turn_while_much_is_decompressed(codec: CompressionType) -> None:
+    data = memoryview(compress(codec, bytes(48 << 20)))
+    assert len(list(in_slices(decompress, codec, data))) > 1
+
+
+def test_others_have_their_turn_while_much_is_compressed_with_gzip() -> None:
+    assert len(list(in_slices(compress, CompressionType.GZIP, bytes(4 << 20)))) > 10
 
 
 @pytest.mark.parametrize("codec", CODECS)

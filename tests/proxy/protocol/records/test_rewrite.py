@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 
+from proxy.protocol.fiber import in_slices
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.records import (
     CompressionType,
@@ -15,6 +18,7 @@ from proxy.protocol.records import (
     write_batch,
 )
 from proxy.protocol.records.batch import MAGIC_AT
+from proxy.protocol.slices import ELEMENTS
 
 OLD = bytes(8) + (14).to_bytes(4, "big") + bytes(14)  # a message of magic 0
 
@@ -64,6 +68,28 @@ def test_what_nobody_changes_is_the_same_bytes() -> None:
     assert rewrite_records(data, loud) is data
     half = written(b"A") + written(b"b", base_offset=1)
     assert bytes(rewrite_records(half, loud)).startswith(written(b"A"))
+
+
+def test_records_before_the_first_that_is_changed_stay_as_they_are() -> None:
+    asked: list[bytes] = []
+
+    def change(record: Record) -> Record:
+        asked.append(bytes(record.value or b""))
+        return loud(record)
+
+    after = rewrite_records(written(b"A", b"B", b"c", b"D", compression=CompressionType.ZSTD), change)
+    assert read(after) == [(0, b"A"), (1, b"B"), (2, b"C"), (3, b"D")]
+    assert asked == [b"A", b"B", b"c", b"D"]
+
+
+def test_records_are_not_kept_and_others_have_their_turn_between_them() -> None:
+    data = written(*[b"a"] * 20_000, compression=CompressionType.ZSTD)
+    tracemalloc.start()
+    slices = sum(1 for _ in in_slices(rewrite_records, data, loud))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert slices > 20_000 // ELEMENTS
+    assert peak < 2 << 20  # all records at once take 6 MiB
 
 
 def test_a_last_batch_that_breaks_off_is_left_out() -> None:
