@@ -25,6 +25,7 @@ CRC_AT = 17  # in a batch
 CRC_OF_MESSAGE_AT = 12  # in a message of magic 0 or 1
 CODEC = 0b111  # of the attributes; no codec has this number
 UNKNOWN_MAGIC = 9
+MOST_RECORDS = 2**31 - 1  # the largest number that a batch can say
 
 
 class Corruption(Enum):
@@ -51,7 +52,8 @@ class CorruptRecords(RecordsEffect):
             return self.what is Corruption.CHECKSUM
         if self.what is Corruption.VALUE:
             return super().fits(batch) and _has_values(batch)
-        return super().fits(batch)
+        is_full = self.what is Corruption.COUNT and batch.records_count == MOST_RECORDS
+        return super().fits(batch) and not is_full
 
     def changed(self, batch: Any) -> bytes:
         match self.what:

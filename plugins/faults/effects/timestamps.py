@@ -16,6 +16,7 @@ from plugins.faults.kinds import SentTime
 from plugins.faults.records import RecordsEffect
 from proxy.plugin.frames import with_header
 
+LATEST = 2**63 - 1  # milliseconds: the field has 64 bits, and a client may write any number
 MOST = 100 * 365 * 86_400.0  # seconds; a larger shift would give no sensible time
 
 
@@ -34,5 +35,5 @@ class ShiftTimestamps(RecordsEffect):
 
     def changed(self, batch: Any) -> bytes:
         by = round(self.by * 1000) * (1 if self.into is Into.FUTURE else -1)
-        base, latest = (max(at + by, 0) for at in (batch.base_timestamp, batch.max_timestamp))
+        base, latest = (min(max(at + by, 0), LATEST) for at in (batch.base_timestamp, batch.max_timestamp))
         return with_header(batch, base_timestamp=base, max_timestamp=latest)

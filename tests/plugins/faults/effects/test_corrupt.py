@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from plugins.faults.effects.corrupt import Corruption
+from plugins.faults.effects.corrupt import MOST_RECORDS, Corruption
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.records import CompressionType, RecordBatch, batches
+from proxy.protocol.records.write import with_header
 from tests.plugins.faults.fetching import batch, read, with_fault
 from tests.plugins.faults.talking import FaultFile, FaultTalk, produce, serving
 
@@ -77,6 +78,15 @@ def test_markers_of_transactions_stay_as_they_are(tmp_path: Path, what: str) -> 
     marker = batch(0, b"\0\0\0\0\0\0", control=True)
     (partition,), faults = with_fault(tmp_path, f"{{corrupt: {{what: {what}}}}}", marker)
     assert bytes(partition.records) == marker
+    assert faults.told[0].endswith("it has no batch to which this could be done")
+
+
+def test_a_batch_that_says_the_most_records_cannot_say_one_more(tmp_path: Path) -> None:
+    (found,) = batches(batch(0, b"value"))
+    assert isinstance(found, RecordBatch)
+    full = with_header(found, records_count=MOST_RECORDS)
+    (partition,), faults = with_fault(tmp_path, "{corrupt: {what: count}}", full)
+    assert bytes(partition.records) == full
     assert faults.told[0].endswith("it has no batch to which this could be done")
 
 

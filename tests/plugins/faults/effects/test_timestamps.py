@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from plugins.faults.effects.timestamps import LATEST
 from proxy.protocol.records import RecordBatch, batches
+from proxy.protocol.records.write import with_header
 from tests.plugins.faults.fetching import batch, with_fault
 from tests.plugins.faults.talking import FaultFile, FaultTalk, produce, serving
 
@@ -27,6 +29,14 @@ def test_what_is_fetched_is_from_another_time(tmp_path: Path, do: str, base: int
 def test_no_time_is_before_1970(tmp_path: Path) -> None:
     (partition,), _ = with_fault(tmp_path, "{timestamps: 1h}", batch(0, b"a"))
     assert times(partition.records) == [0, 0]
+
+
+def test_no_time_is_after_the_last_one_that_there_is(tmp_path: Path) -> None:
+    (found,) = batches(batch(0, b"a"))
+    assert isinstance(found, RecordBatch)
+    late = with_header(found, base_timestamp=LATEST - 1, max_timestamp=LATEST)
+    (partition,), _ = with_fault(tmp_path, "{timestamps: {by: 1h, into: future}}", late)
+    assert times(partition.records) == [LATEST, LATEST]
 
 
 def test_what_is_produced_is_from_another_time(tmp_path: Path) -> None:
