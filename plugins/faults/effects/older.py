@@ -1,6 +1,9 @@
 """Older: the broker advertises the versions of another release.
 
-Only versions that both the broker and the proxy really know are left, so that every request of a client is answered.
+Rules:
+* Only versions that both the broker and the proxy really know are left, so that every request of a client is answered.
+* A release before 3.3 is meant with ZooKeeper. Its brokers with KRaft were a preview: in 2.8 they had neither
+  idempotent producers nor transactions nor ACLs.
 """
 
 from __future__ import annotations
@@ -15,6 +18,9 @@ from proxy.plugin import API_VERSIONS, Decision, Forward, wrong
 from proxy.plugin.files import nearest, shown
 from proxy.plugin.schema import accepted, releases
 from rules.trigger import Firing
+
+
+KRAFT_READY = "3.3"  # KIP-833
 
 
 def release(value: object) -> str:
@@ -39,7 +45,7 @@ class OlderBroker(AnswerEffect):
         return "it is a refusal" if target.message.error_code else None
 
     def apply(self, target: Target, firing: Firing) -> Decision:
-        left, zookeeper = [], self.release not in releases(zookeeper=False)
+        left, zookeeper = [], _is_before(self.release, KRAFT_READY)
         for said in target.message.api_keys:
             known = accepted(self.release, said.api_key, zookeeper=zookeeper)
             if known:
@@ -49,3 +55,8 @@ class OlderBroker(AnswerEffect):
                     left.append(said)
         target.message.api_keys = left
         return Forward(target.message)
+
+
+def _is_before(release: str, other: str) -> bool:
+    known = releases()
+    return known.index(release) < known.index(other)

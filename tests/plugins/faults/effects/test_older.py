@@ -3,7 +3,18 @@
 from pathlib import Path
 from typing import Any
 
-from proxy.protocol.api import API_VERSIONS, APIS, CONSUMER_GROUP_HEARTBEAT, FETCH, PRODUCE
+import pytest
+
+from proxy.protocol.api import (
+    API_VERSIONS,
+    APIS,
+    CONSUMER_GROUP_HEARTBEAT,
+    DESCRIBE_ACLS,
+    END_TXN,
+    FETCH,
+    INIT_PRODUCER_ID,
+    PRODUCE,
+)
 from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from tests.plugins.faults.talking import FaultFile, FaultTalk
 
@@ -27,6 +38,11 @@ def test_a_broker_of_2_8_knows_what_that_one_knew(tmp_path: Path) -> None:
     known = said(tmp_path, "2.8")
     assert (known[PRODUCE.key][1], known[FETCH.key][1], known[API_VERSIONS.key][1]) == (9, 12, 3)
     assert CONSUMER_GROUP_HEARTBEAT.key not in known
+
+
+@pytest.mark.parametrize("release", ["2.8", "3.2", "3.3", "4.0"])
+def test_it_knows_all_that_clients_of_that_time_needed(tmp_path: Path, release: str) -> None:
+    assert {INIT_PRODUCER_ID.key, END_TXN.key, DESCRIBE_ACLS.key} <= said(tmp_path, release).keys()
 
 
 def test_a_newer_one_knows_more(tmp_path: Path) -> None:
