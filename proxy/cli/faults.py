@@ -17,8 +17,9 @@ from chaos.client import AdminClient
 from proxy.cli.admin_options import DEFAULT, with_admin
 from proxy.cli.ending import give_up
 from proxy.cli.played_faults import run, scenarios
-from proxy.cli.replayed_faults import replay, shrink
+from proxy.cli.replayed_faults import replay
 from proxy.cli.sent_faults import sent_faults
+from proxy.cli.shrunk_faults import shrink
 from proxy.text.problems import BadFileError
 from proxy.text.words import printable, printable_json
 

@@ -1,0 +1,142 @@
+"""`doorkeeper faults shrink`: which firings of a run are enough for a command to fail.
+
+Rules:
+* A failure by another cause would mislead the search, so each failure must repeat.
+* A run that takes too long is ended with all its processes.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
+
+import click
+
+from plugins.faults.replay import RECORD, REPLAY, BadReplayError, ReplayedFiring, read_firings, write_firings
+from proxy.cli.checked import checked
+from proxy.cli.ending import give_up
+from proxy.text.quantities import seconds
+from proxy.text.words import printable
+
+TWICE = 2  # runs of each selection that fails
+SHRINK_EPILOG = f"""\b
+Examples:
+  doorkeeper faults shrink -- pytest tests/test_orders.py::test_no_order_is_lost
+\b
+The command is run again and again, with some of the firings that its first run recorded ({RECORD}) in
+{REPLAY}. It should be one test, and take no longer than it must. What fails must fail twice.
+When the time is over, the run under way is ended, and the least that was found so far is printed.
+Exit code: 0 if few are found; 1 if the command does not fail, or not by faults.
+"""
+
+
+class _TimeOverError(Exception):
+    """The time for all runs is over."""
+
+
+@click.command("shrink", epilog=SHRINK_EPILOG, context_settings={"ignore_unknown_options": True})
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default="shrunk.ledger",
+    show_default=True,
+    help="Where what is left goes.",
+)
+@click.option(
+    "--within", callback=checked(seconds), default="1h", show_default=True, help="How long all runs may take together."
+)
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
+def shrink(out: Path, within: float, command: tuple[str, ...]) -> None:
+    """Find the few firings with which COMMAND still fails. COMMAND is run again and again."""
+    from proxy.scenarios.shrink import shrink as shrunk
+
+    _must_be_writable(out)  # all the runs would be for nothing
+    until = time.monotonic() + within
+    firings: Sequence[ReplayedFiring] = ()
+    left = firings  # the fewest that are known to be enough
+    with TemporaryDirectory(prefix="doorkeeper-") as folder:
+        recorded, tried = Path(folder, "recorded"), Path(folder, "tried")
+
+        def fails(some: Sequence[ReplayedFiring]) -> bool:
+            nonlocal left
+            write_firings(tried, some)
+            failed = all(_fails(command, REPLAY, tried, until) for _ in range(TWICE))
+            click.echo(f"{'fails' if failed else 'passes'} with {len(some)} of {len(firings)} firings", err=True)
+            left = some if failed else left
+            return failed
+
+        try:
+            if not _fails(command, RECORD, recorded, until):
+                give_up("the command does not fail; there is nothing to shrink")
+            left = firings = _recorded(recorded)
+            if not fails(firings):
+                give_up("the command does not fail with the same firings once more: it fails by something else, too")
+            if fails(()):
+                give_up("the command fails without any fault, too")
+        except _TimeOverError:
+            give_up("the time was over before the search began; give it more with --within, or run less")
+        try:
+            shrunk(firings, fails)
+        except _TimeOverError:
+            click.echo("the time is over; fewer may be enough, which more time (--within) would show", err=True)
+    click.echo(f"it fails with these {len(left)} of {len(firings)} firings:")
+    for firing in left:
+        click.echo(f"  {printable(str(firing))}")
+    with _writing(out):
+        write_firings(out, left)
+    click.echo(f"{REPLAY}={shlex.quote(str(out))} {shlex.join(command)}")
+
+
+def _recorded(file: Path) -> list[ReplayedFiring]:
+    try:
+        firings = read_firings(file) if file.exists() else []
+    except BadReplayError as error:
+        give_up(str(error))
+    if not firings:
+        give_up("the command fails, and no fault fired in it; is its proxy started by it, and by nobody else?")
+    return firings
+
+
+def _must_be_writable(out: Path) -> None:
+    with _writing(out), out.open("ab") if out.exists() else TemporaryFile(dir=out.parent):
+        pass
+
+
+@contextmanager
+def _writing(out: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        give_up(f"{out}: cannot be written ({error.strerror}); name another file with --out")
+
+
+def _fails(command: Sequence[str], variable: str, file: Path, until: float) -> bool:
+    """Run the command, and end it with all its processes if it takes longer. Raises _TimeOverError."""
+    environment = {name: value for name, value in os.environ.items() if name not in (RECORD, REPLAY)}
+    nothing = subprocess.DEVNULL
+    try:
+        running = subprocess.Popen(
+            command,
+            env={**environment, variable: str(file)},
+            stdin=nothing,
+            stdout=nothing,
+            stderr=nothing,
+            process_group=0,
+        )
+    except OSError as error:
+        give_up(f"{command[0]}: cannot be run ({error.strerror}); check its name")
+    with running:
+        try:
+            return running.wait(max(until - time.monotonic(), 0.0)) != 0
+        except BaseException as error:
+            os.killpg(running.pid, signal.SIGKILL)
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise _TimeOverError from None
+            raise
