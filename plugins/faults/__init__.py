@@ -106,7 +106,7 @@ class Faults(Plugin):
 
     def replaced(self) -> None:
         """Release all held requests and answers."""
-        self._in_force.release_all()
+        self._in_force.releases.release_all()
 
     @property
     def ledger(self) -> Ledger:

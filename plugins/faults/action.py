@@ -1,12 +1,8 @@
-"""What a fault does: one of the effects, each an option by its name.
-
-An effect is written alone (`do: hold`), with its main option only (`do: {error: NOT_LEADER_OR_FOLLOWER}`), or with all
-its options (`do: {error: {code: ..., level: partition}}`).
-"""
+"""What a fault does: one of the effects, each an option by its name. `said_action.py` has the ways to write it."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, get_args
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
@@ -47,8 +43,7 @@ from plugins.faults.effects.stale import StaleMetadata
 from plugins.faults.effects.throttle import ThrottleClient
 from plugins.faults.effects.timestamps import ShiftTimestamps
 from plugins.faults.effects.unstable import UnstableCoordinator
-from proxy.plugin import wrong
-from proxy.plugin.files import Section, nearest, shown
+from proxy.plugin.files import Section
 
 
 def _short(option: str) -> BeforeValidator:
@@ -199,27 +194,3 @@ class FaultAction(Section):
     def effect(self) -> Effect:
         found: Effect = getattr(self, self.said[0])
         return found
-
-
-def action(value: object) -> object:
-    """Read what a fault does: `do: hold` means `do: {hold: {}}`."""
-    if isinstance(value, dict):
-        _check_inside(value)
-    if not isinstance(value, str):
-        return value
-    if value not in FaultAction.model_fields:
-        raise wrong(f"unknown effect {shown(value)}", nearest(value, FaultAction.model_fields))
-    return {value: None}
-
-
-def _check_inside(said: dict[Any, Any]) -> None:
-    """Raise where an option of the effect stands beside it: `do: {error: UNKNOWN_TOPIC_ID, side: after_broker}`."""
-    known = [name for name in said if name in FaultAction.model_fields]
-    if len(known) != 1:
-        return
-    effect = get_args(FaultAction.model_fields[known[0]].annotation)[0]
-    for name in said:
-        option = effect.model_fields.get(name)
-        if option is not None and name != known[0]:
-            way_out = f'write it there: "{known[0]}: {{{name}: {option.examples[0]}, ...}}"'
-            raise wrong(f'"{name}" is an option of "{known[0]}"', way_out)

@@ -12,7 +12,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from itertools import count
 from types import GeneratorType
 from typing import Any
@@ -23,6 +23,7 @@ from plugins.faults.ledger import Ledger, LedgerEntry, NotedRequest, Result
 from plugins.faults.model import FaultRule
 from plugins.faults.near_misses import NearMisses
 from plugins.faults.overlay import Overlay
+from plugins.faults.releases import FaultReleases
 from plugins.faults.replay import Replay
 from proxy.plugin import Api, Connection, Context, Decision, Services, Step
 from rules.match import RequestFacts, Subject
@@ -41,8 +42,7 @@ class FaultsInForce:
         self._replay = replay or Replay({})
         self.overlay, self._services = overlay, services
         self._numbers = count()
-        self._released: dict[str, int] = {}  # by name; a new number at each release, and when the fault changes
-        self._is_replaced = False
+        self.releases = FaultReleases(overlay)
         self._near = NearMisses()
         self._memories: dict[str, dict[Any, Any]] = {}  # effects' memories of answers, by the name of the fault
         self._compared: dict[RequestFacts, tuple[NamedFault, ...]] = {}  # the faults that may be about requests
@@ -68,11 +68,7 @@ class FaultsInForce:
         goes_on = (faults.seed, faults.generation) == (before.seed, before.generation)
         stay = {name for name, fault in faults.named.items() if goes_on and before.named.get(name) == fault}
         self.ledger.forget(before.named.keys() - stay)
-        for name in before.named.keys() - faults.named.keys():
-            self._released.pop(name, None)
-        for name, fault in faults.named.items():
-            if before.named.get(name) != fault:
-                self._released[name] = next(self._numbers)
+        self.releases.follow(before, faults)
         self._births = {name: self._births[name] if name in stay else next(self._numbers) for name in faults.named}
         self._near.keep(stay)
         self._memories = {name: memory for name, memory in self._memories.items() if name in stay}
@@ -114,10 +110,6 @@ class FaultsInForce:
         """The APIs whose requests may match. From any thread."""
         return self.overlay.value.apis
 
-    def is_same(self, name: str, fault: FaultRule) -> bool:
-        """Whether this fault is still in force, unchanged."""
-        return self.overlay.value.named.get(name) == fault
-
     def ends(self, name: str) -> float | None:
         """When the window of this fault is over, in seconds since 1970; None: it stays open."""
         ends, clock = self._triggers.ends(name), self._services.clock
@@ -132,24 +124,6 @@ class FaultsInForce:
     def memory(self, name: str) -> dict[Any, Any]:
         """This fault's memory of earlier answers, kept while the fault is unchanged."""
         return self._memories.setdefault(name, {})
-
-    def release(self, name: str) -> None:
-        """Release all requests and answers that this fault holds at this moment. From any thread."""
-        self._released[name] = next(self._numbers)
-
-    def release_all(self) -> None:
-        """Hold nothing any more: another plugin has replaced this one, and later releases reach only that one."""
-        self._is_replaced = True
-
-    def holding(self, name: str, fault: FaultRule) -> Callable[[], bool]:
-        """A function that says whether this fault still holds: it is unchanged, and was not released since now."""
-        released, generation = self._released.get(name), self._taken.generation
-
-        def is_held() -> bool:
-            is_released = self._released.get(name) != released or self.overlay.value.generation != generation
-            return not (is_released or self._is_replaced) and self.is_same(name, fault)
-
-        return is_held
 
     def fires(self, name: str, fault: FaultRule, ctx: Context | None, client: str, broker: int | None) -> Firing | None:
         """Whether this fault fires at a request or a connection that it could be applied to. Counts and notes it."""

@@ -7,7 +7,7 @@
         when: {after: 10, times: 2}
         do: {disconnect: after_broker}
 
-`action.py` declares what stands under `do`.
+`action.py` declares what stands under `do`, `said_action.py` how it may be written.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, PlainValidator, StrictInt
 
 from plugins.faults import about
-from plugins.faults.action import FaultAction, action
+from plugins.faults.action import FaultAction
+from plugins.faults.said_action import action
 from proxy.plugin import Api, Finding
 from proxy.plugin.files import Examined, Form, Section, nearest
 from rules.match import Match

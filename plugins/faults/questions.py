@@ -76,7 +76,7 @@ class FaultQuestions:
         }
 
     def _release(self, said: Mapping[str, Any]) -> None:
-        self._in_force.release(said["name"])
+        self._in_force.releases.release(said["name"])
 
 
 def _entry(entry: LedgerEntry) -> dict[str, Any]:

@@ -38,7 +38,7 @@ class FaultTrials:
         all_meant: bool = True,
     ) -> Target:
         """The target of a fault. `meant`: the things of the request that it is about; `all_meant`: they are all."""
-        holds = self._in_force.holding(name, fault)
+        holds = self._in_force.releases.holding(name, fault)
         return Target(
             ctx=ctx,
             message=message,

@@ -19,7 +19,6 @@ from proxy.plugin.files import nearest, shown
 from proxy.plugin.schema import accepted, releases
 from rules.trigger import Firing
 
-
 KRAFT_READY = "3.3"  # KIP-833
 
 
