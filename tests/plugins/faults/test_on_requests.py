@@ -7,6 +7,8 @@ import pytest
 
 from plugins.faults.ledger import Result
 from plugins.faults.near_misses import FEW
+from proxy.core.filters import Filters
+from proxy.core.link import Link
 from proxy.protocol.api import SHARE_FETCH
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
@@ -14,7 +16,7 @@ from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.messages.share_fetch import ShareFetchRequest
 from proxy.protocol.refuse import refuse
-from tests.plugins.acl.talk import topic_id
+from tests.plugins.acl.talk import Rules, topic_id
 from tests.plugins.acl.test_share_fetch import fetch as share_fetch
 from tests.plugins.faults.talking import FaultFile, FaultTalk, errors, fetch, produce, serving
 
@@ -316,3 +318,22 @@ def test_what_others_answered_in_part_is_said_of_a_fault_that_is_about_that_part
         f"one: fired at match 1: {SENT}: error",
         f"two: matched, cannot be applied: {SENT}: other faults answered what it is about",
     ]
+
+
+@pytest.mark.parametrize(("is_first", "error"), [(True, ErrorCode.TOPIC_AUTHORIZATION_FAILED), (False, ErrorCode.NONE)])
+def test_acl_judges_a_held_request_when_it_goes_on_only_if_it_stands_after_faults(
+    tmp_path: Path, is_first: bool, error: ErrorCode
+) -> None:
+    faults = FaultFile(tmp_path, "faults: [{name: held, match: {api: Produce}, do: hold}]")
+    rules = Rules(tmp_path / "acl.yaml", "acls: [{allow: User:alice, to: Write, topics: orders}]")
+    talk = FaultTalk(faults, serving)
+    plugins = [faults.plugin, rules.acl] if is_first else [rules.acl, faults.plugin]
+    talk.link = Link(talk.connection, Filters(plugins))
+    talk.link.begin()
+
+    def release() -> None:
+        rules.become("acls: []")
+        faults.plugin.query("release", {"name": "held"})
+
+    talk.sleeping = release
+    assert errors(talk.ask(produce("orders"), 9)) == {("orders", 0): error.name}
