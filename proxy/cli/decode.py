@@ -3,21 +3,17 @@
 Rules:
 * A bad message does not keep the others from being shown. It gives one line on standard error, and exit code 1.
   After ten such lines, one more line says how many other messages were bad.
-* With --json a frame gives {"requestHeader": ..., "request": ...}, as a broker's request log has it. A bare body
-  gives its message alone.
-* Output is pasted into tickets, so secrets are shown as "***" unless the user asks for them.
-* Strangers wrote what is shown, so characters that move a terminal's cursor are escaped, as JSON and YAML do it.
+* How a message is shown: `decoded.py`.
 """
 
-import json
 import sys
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO
 
 import click
-import yaml
 
+from proxy.cli.decoded import decoded
 from proxy.cli.material import (
     MaterialError,
     MessageSide,
@@ -29,15 +25,10 @@ from proxy.cli.material import (
     kind,
     unhex,
 )
-from proxy.protocol import ProtocolError, to_json
-from proxy.protocol.api import APIS
-from proxy.protocol.codec import decode_prefix
-from proxy.protocol.header import read_request_header, read_response_header
-from proxy.protocol.schema import Message
+from proxy.protocol import ProtocolError
 from proxy.text.bounded import read_bounded
-from proxy.text.words import printable, printable_json
+from proxy.text.words import printable
 
-JSON = dict[str, Any]
 MOST_TOLD = 10  # bad messages that have a line of their own
 HEX_AND_SPACE = frozenset(b"0123456789abcdefABCDEFx\\: \t\r\n")
 
@@ -144,68 +135,13 @@ def _show(pieces: Iterable[Piece | MaterialError], as_json: bool, secrets: bool)
         try:
             if isinstance(piece, MaterialError):
                 raise piece
-            shown = _read(piece, secrets)
+            found = decoded(piece, secrets)
         except (MaterialError, ProtocolError) as error:
             bad += 1
             if bad <= MOST_TOLD:
                 click.echo(printable(f"{piece.label}: {error}" if isinstance(piece, Piece) else str(error)), err=True)
         else:
-            click.echo(_line(shown) if as_json else _readable(shown))
+            click.echo(found.line if as_json else found.text)
     if bad > MOST_TOLD:
         click.echo(f"{bad - MOST_TOLD:,} more could not be read; the first {MOST_TOLD} are told above", err=True)
     return 1 if bad else 0
-
-
-class DecodedMessage(NamedTuple):
-    """A message in Kafka's JSON notation, and its header, which is empty for a bare body."""
-
-    of: MessageType
-    message: JSON
-    header: JSON
-
-
-def _read(piece: Piece, secrets: bool) -> DecodedMessage:
-    of = piece.kind
-    if of is not None and piece.bare:
-        return DecodedMessage(of, _message(of, piece.data, secrets), {})
-    if of is not None and of.side == "response":
-        answer, offset = read_response_header(of.api, of.version, piece.data)
-        message = _message(of, piece.data[offset:], secrets)
-        return DecodedMessage(of, message, to_json(answer, of.api.response_header(of.version)))
-    header, offset = read_request_header(piece.data)
-    of = MessageType("request", APIS[header.request_api_key], header.request_api_version)
-    message = _message(of, piece.data[offset:], secrets)
-    return DecodedMessage(of, message, to_json(header, of.api.request_header(of.version)))
-
-
-def _message(of: MessageType, body: bytes, secrets: bool) -> JSON:
-    cls: type[Message] = of.api.request if of.side == "request" else of.api.response
-    message, end = decode_prefix(cls, of.version, body, 0)
-    if end < len(body):
-        click.echo(f"{cls.title()} v{of.version}: {len(body) - end} bytes more, which are ignored", err=True)
-    return to_json(message, of.version, secrets=secrets)
-
-
-def _line(shown: DecodedMessage) -> str:
-    side = shown.of.side
-    value = {f"{side}Header": shown.header, side: shown.message} if shown.header else shown.message
-    return _json(value, separators=(",", ":"))
-
-
-def _readable(shown: DecodedMessage) -> str:
-    """One line that names the message, and its fields below as YAML."""
-    of, header = shown.of, shown.header
-    title = f"{of.api.name} v{of.version} {of.side}"
-    if "correlationId" in header:
-        title += f", correlation id {header['correlationId']}"
-    if header.get("clientId") is not None:
-        title += f", client id {_json(header['clientId'])}"
-    if not shown.message:
-        return f"{title}, no fields"
-    is_readable = json.dumps(shown.message, ensure_ascii=False).isprintable()  # otherwise all but ASCII is escaped
-    fields = yaml.safe_dump(shown.message, sort_keys=False, allow_unicode=is_readable, width=100)
-    return f"{title}\n" + "".join(f"  {line}\n" for line in fields.splitlines()).rstrip("\n")
-
-
-def _json(value: Any, **more: Any) -> str:
-    return printable_json(json.dumps(value, ensure_ascii=False, **more))
