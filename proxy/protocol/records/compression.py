@@ -3,7 +3,7 @@
 Rules:
 * No claim about the decompressed size is trusted. The output is counted as it comes, from small pieces of input. A
   decompression bomb is refused at the first piece that passes the limit: up to 32 MiB too late, but never as a whole.
-* In a fiber, other connections have their turn between two pieces.
+* In a fiber, other connections have their turn between pieces of much data.
 * All forms that Kafka reads are read: snappy with or without xerial's framing, and several gzip members, lz4 or zstd
   frames in a row.
 * A stream that breaks off is an error, even if all of its data came before the break.
@@ -29,6 +29,7 @@ from proxy.protocol.problem import ProtocolError
 LIMIT = 100 << 20  # bytes of one batch when decompressed; a broker takes no larger frame either
 
 _FRAMES = 1000  # a producer writes one; to start one costs us more than it costs the sender
+_MUCH = 1 << 20  # bytes that come out in 1 to 10 ms
 _GZIP_PIECE = 256 << 10  # bytes that are compressed at a time, in up to 10 ms
 _GZIP = 16 + zlib.MAX_WBITS  # for zlib this means: with gzip's header and checksum
 _SIZE = struct.Struct(">i")
@@ -105,13 +106,15 @@ def compress(codec: int, data: bytes | memoryview) -> bytes:
 
 def _within(limit: int, chunks: Iterable[bytes]) -> bytes:
     kept = []
-    size = 0
+    size, rests_at = 0, _MUCH
     for chunk in chunks:
         size += len(chunk)
         if size > limit:
             raise ProtocolError(f"the records are more than {limit:,} bytes when decompressed")
         kept.append(chunk)
-        rest()
+        if size >= rests_at:
+            rest()
+            rests_at = size + _MUCH
     return kept[0] if len(kept) == 1 else b"".join(kept)
 
 
@@ -161,8 +164,9 @@ def _snappy_block(block: memoryview, limit: int) -> bytes:
 def _gzip(data: memoryview) -> Iterator[bytes]:
     compressor = zlib.compressobj(wbits=_GZIP)
     for start in range(0, len(data), _GZIP_PIECE):
+        if start:
+            rest()
         yield compressor.compress(data[start : start + _GZIP_PIECE])
-        rest()
     yield compressor.flush()
 
 

@@ -88,7 +88,7 @@ def test_records_are_not_kept_and_others_have_their_turn_between_them() -> None:
     slices = sum(1 for _ in in_slices(rewrite_records, data, loud))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert slices > 20_000 // ELEMENTS
+    assert slices >= 20_000 // ELEMENTS
     assert peak < 2 << 20  # all records at once take 6 MiB
 
 
