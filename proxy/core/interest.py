@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property, update_wrapper
+from typing import Any
 
 from proxy.core.context import Context
 from proxy.core.outcome import Showing
@@ -19,7 +20,7 @@ from proxy.protocol.picker import Picker, picker
 from proxy.protocol.records import most_records
 from proxy.protocol.schema import Message
 from proxy.protocol.slices import FEW, Sliced
-from proxy.protocol.walk import paths, values
+from proxy.protocol.walk import paths
 from proxy.protocol.wire import Meaning
 
 # A handler that refuses a Produce request has to know whether the request gets an answer at all.
@@ -75,14 +76,14 @@ class Interest:
 
         Its bytes and its elements do not say so: a million records may be compressed to 700 bytes.
         """
-        found = (records for path in self._records for records in values(path, self.version, message))
-        return sum(map(most_records, found)) > FEW
+        path = self._records
+        return path is not None and _most_records([message], path) > FEW
 
     @cached_property
-    def _records(self) -> tuple[str, ...]:
-        """The paths to records in the wanted fields."""
-        found = paths(self.cls, Meaning.RECORDS)
-        return tuple(path for path in found if self.names is None or path.partition(".")[0] in self.names)
+    def _records(self) -> tuple[str, ...] | None:
+        """The path to the records of such a message; None: they are not wanted, or there are none."""
+        found = (tuple(path.split(".")) for path in paths(self.cls, Meaning.RECORDS))
+        return next((path for path in found if self.names is None or path[0] in self.names), None)
 
     def slice_read(self, frame: Buffer, body: int, most: int) -> Sliced[Message]:
         """The same for a large frame of at most `most` elements, in slices. Raises ProtocolError."""
@@ -117,3 +118,10 @@ def interest(cls: type[Message], version: int, handlers: Iterable[Handler]) -> I
         wanting.append(handler)
         names = None if names is None or wanted is None else names | wanted
     return Interest(cls, version, names, wanting) if wanting else None
+
+
+def _most_records(structs: Iterable[Any], path: tuple[str, ...]) -> int:
+    """How many records there may be at the end of this path. By `values` it would take 5 us more."""
+    name, rest = path[0], path[1:]
+    found = [value for struct in structs if (value := getattr(struct, name)) is not None]
+    return sum(_most_records(each, rest) for each in found) if rest else sum(map(most_records, found))

@@ -35,6 +35,7 @@ CHECKED_AT = 21  # the checksum covers the bytes from here on
 
 HEADER = struct.Struct(">qiibIhiqqqhii")  # the fields of RecordBatch, from `base_offset` on
 _PREFIX = struct.Struct(">qi")  # offset and length, also of a message
+_COUNTED = struct.Struct(">h34xi")  # the attributes and the number of records
 
 # The bits of the attributes.
 COMPRESSION = 0b111
@@ -144,11 +145,15 @@ def batches(data: bytes | memoryview, *, partial: bool = False) -> Iterator[Reco
 
 def most_records(data: bytes | memoryview) -> int:
     """How many records there may be in `data`: so many as batches say, and as a compressed one may have."""
-    most = 0
+    view = memoryview(data)
+    most = at = 0
     with suppress(ProtocolError):  # what follows is not read either
-        for batch in batches(data, partial=True):
-            if isinstance(batch, RecordBatch):
-                most += LIMIT // LEAST_RECORD if batch.attributes & COMPRESSION else max(batch.records_count, 0)
+        while (extent := _extent(view, at)) is not None:
+            magic, end = extent
+            if magic == MAGIC:
+                attributes, count = _COUNTED.unpack_from(view, at + CHECKED_AT)
+                most += LIMIT // LEAST_RECORD if attributes & COMPRESSION else max(count, 0)
+            at = end
     return most
 
 
