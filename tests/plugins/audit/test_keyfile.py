@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -22,6 +24,18 @@ def test_the_first_one_wins_and_nothing_else_is_left(tmp_path: Path) -> None:
     assert made_once(file, b"of another process, a moment later") == b"mine"
     assert [path.name for path in tmp_path.iterdir()] == ["key"]
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_nothing_is_left_of_a_process_that_is_killed_while_it_makes_one(tmp_path: Path) -> None:
+    killed = "import os, pathlib, sys; os.fsync = lambda fd: os._exit(9)\n"
+    killed += "from plugins.audit.keyfile import made_once; made_once(pathlib.Path(sys.argv[1]), b'key')"
+    assert subprocess.run([sys.executable, "-c", killed, str(tmp_path / "key")], check=False).returncode == 9
+    assert not list(tmp_path.iterdir())
+
+
+def test_where_files_must_have_names_one_is_made_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "O_TMPFILE", os.O_DIRECTORY)  # then opening a folder to write fails, as without such files
+    test_the_first_one_wins_and_nothing_else_is_left(tmp_path)
 
 
 def test_all_that_make_one_at_once_have_the_key_of_the_file(tmp_path: Path) -> None:
