@@ -115,12 +115,13 @@ class Acl(Plugin):
     def handlers(self, position: int = 0) -> Iterable[Handler]:
         """A handler for each side of each API of clients for which the table has a check."""
         produced, fetched = self._produced, self._fetched
+        handler = partial(Handler, over_records=False)  # rights are about topics, not about records
         for part, api, fast_path in ((self._produce, PRODUCE, produced), (self._fetch, FETCH, fetched)):
             wanted = Wish(Request, api.request, part.FIELDS)
-            yield Handler(part.request, wanted, position, fast_path=fast_path, in_turn=True)
+            yield handler(part.request, wanted, position, fast_path=fast_path, in_turn=True)
             answered = Wish(Response, api.response, part.ANSWERED)
             on_error = self._fetch.has_session if api is FETCH else None
-            yield Handler(
+            yield handler(
                 part.response,
                 answered,
                 position,
@@ -134,12 +135,12 @@ class Acl(Plugin):
                 continue
             asked = self._checks.get(api)
             if asked is None:
-                yield Handler(self.refuse, Wish(Request, api.request, None), position, in_turn=True)
+                yield handler(self.refuse, Wish(Request, api.request, None), position, in_turn=True)
             elif asked:
                 check_request = update_wrapper(partial(self.check_request, asked), self.check_request)
-                yield Handler(check_request, Wish(Request, api.request, None), position, in_turn=True)
+                yield handler(check_request, Wish(Request, api.request, None), position, in_turn=True)
                 if any(check.answers for check in asked):
-                    yield Handler(self.finish, Wish(Response, api.response, None), position, self.is_needed)
+                    yield handler(self.finish, Wish(Response, api.response, None), position, self.is_needed)
         if self._managed is not None:
             yield from self._managed.handlers(position)
         yield from super().handlers(position)

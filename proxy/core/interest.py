@@ -81,9 +81,12 @@ class Interest:
 
     @cached_property
     def _records(self) -> tuple[str, ...] | None:
-        """The path to the records of such a message; None: they are not wanted, or there are none."""
-        found = (tuple(path.split(".")) for path in paths(self.cls, Meaning.RECORDS))
-        return next((path for path in found if self.names is None or path[0] in self.names), None)
+        """The path to the records of such a message; None: no handler goes over them, or there are none."""
+        wanted = [handler.wish.of(self.cls) for handler in self.handlers if handler.over_records]
+        for path in (tuple(path.split(".")) for path in paths(self.cls, Meaning.RECORDS)):
+            if any(names is None or path[0] in names for names in wanted):
+                return path
+        return None
 
     def slice_read(self, frame: Buffer, body: int, most: int) -> Sliced[Message]:
         """The same for a large frame of at most `most` elements, in slices. Raises ProtocolError."""

@@ -67,7 +67,7 @@ class Handler:
     see. `unneeded_after` is a fast path: the handler never needs the answers to requests that it let pass.
     `unneeded_while` is one too: the handler does not need them while `Context.unneeded` of the sample says so.
     `in_turn`: the handler decides on a request when it is its turn at the broker, and not while an older one may wait
-    there.
+    there. `over_records`: it may go over the records that it wants to see, and needs slices where they may be many.
     """
 
     call: Callable[..., Any]
@@ -79,6 +79,7 @@ class Handler:
     unneeded_while: FastPath | None = None
     on_error: Callable[[Context], bool] | None = None
     in_turn: bool = False
+    over_records: bool = True
 
     def wants(self, ctx: Context, message: Message) -> bool:
         """Whether it wants to see this message, which was read."""

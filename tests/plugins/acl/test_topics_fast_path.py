@@ -12,9 +12,13 @@ from plugins.acl.topics_fast_path import FETCH_TOPICS, LOOKED_AT, NEW, PRODUCE_T
 from proxy.core.context import Context
 from proxy.core.fast_path import Certain
 from proxy.core.fetch_sessions import FetchSessions
+from proxy.core.interest import interest
 from proxy.protocol.api import FETCH, PRODUCE
+from proxy.protocol.codec import encode
 from proxy.protocol.header import request_frame
 from proxy.protocol.messages.fetch import FetchRequest
+from proxy.protocol.messages.produce import ProduceRequest
+from proxy.protocol.records import CompressionType, Record, write_batch
 from proxy.protocol.schema import Request
 from tests.plugins.acl.talk import Rules, Talk, topic_id
 from tests.plugins.acl.test_fetch import fetch, records
@@ -268,3 +272,13 @@ def test_what_is_so_large_that_calling_it_takes_long_is_read(rules: Making) -> N
     known = Known(rules(OWN), produce(9, "mine"), 9)
     assert known.passes(produce(9, "mine", records=b"r" * 1000))
     assert not known.passes(produce(9, "mine", records=b"r" * LOOKED_AT))
+
+
+def test_a_request_with_compressed_records_takes_no_slices(rules: Making) -> None:
+    """Otherwise the next ones like it would not be certain to pass, and their answers would be read in slices."""
+    wanted = interest(ProduceRequest, 9, rules(OWN).acl.handlers())
+    assert wanted is not None
+    zipped = write_batch([Record(None, b"a")], compression=CompressionType.ZSTD)
+    request = produce(9, "mine")
+    request.topic_data[0].partition_data[0].records = zipped
+    assert not wanted.has_many_records(wanted.read(encode(request, 9)))

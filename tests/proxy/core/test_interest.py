@@ -1,10 +1,13 @@
 """The fields of a message that all handlers together want, version by version."""
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from proxy.core.decorators import on_request, on_response
 from proxy.core.interest import Interest, interest
 from proxy.core.plugin import Plugin
+from proxy.core.wish import Handler
 from proxy.protocol.codec import encode
 from proxy.protocol.messages.metadata import MetadataResponse
 from proxy.protocol.messages.produce import ProduceRequest
@@ -92,6 +95,10 @@ def test_handlers_need_slices_for_records_of_which_there_may_be_many() -> None:
         @on_request(ProduceRequest, fields="acks")
         def handle(self, ctx: Any, request: Any) -> None: ...
 
+    class Batches(Plugin):
+        def handlers(self, position: int = 0) -> Iterable[Handler]:
+            return [replace(handler, over_records=False) for handler in Records().handlers()]
+
     def many(plugin: Plugin, *records: bytes | None) -> bool:
         wanted = interest(ProduceRequest, 9, plugin.handlers())
         assert wanted is not None
@@ -102,3 +109,4 @@ def test_handlers_need_slices_for_records_of_which_there_may_be_many() -> None:
     assert many(Records(), half, half, batch(b"a"))
     assert many(Records(), batch(b"a", compression=CompressionType.GZIP))
     assert not many(Acks(), half, half, half)
+    assert not many(Batches(), half, half, half)
