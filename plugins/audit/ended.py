@@ -47,7 +47,7 @@ class EndedRequest(NamedTuple):
         """The resources of the request, with their levels."""
         api, version = self.ctx.api, self.ctx.version
         return [
-            FoundResource(levels.level(api, version, key[0], name, key[2]), key, name, moved)
+            FoundResource(levels.level(api, version, self.at, key[0], name, key[2]), key, name, moved)
             for key, name, moved in self.subjects.moved(name_of)
         ]
 

@@ -9,6 +9,7 @@ Rules:
 * The first entry that matches a resource of a request gives its level. A resource that no entry matches has `full`.
 * A topic whose name is not known may have any. It has the highest level of the entries that may match it.
 * A request has the highest level of its resources. Resources of level `none` are left out of its event.
+* Hours hold at the moment when the request ended, also where its event is made later.
 * `full`: an event for each request. `summary`: one event for each window, connection and API, with exact counts.
 * A request is recorded in full, unless its level is `none`, if the proxy decided something, it got no answer, it
   changes something, or its answer has an error that belongs to none of its resources.
@@ -23,7 +24,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
-from proxy.plugin import Api, Connection, PluginClock, wrong
+from proxy.plugin import Api, Connection, wrong
 from proxy.plugin.files import Form, Seconds, Section, nearest, shown
 from rules.clients import client_as, client_of
 from rules.match import Match, RequestFacts, Subject
@@ -107,11 +108,10 @@ FULL = FoundLevel(Level.FULL)
 class ClientLevels:
     """The levels of one client's requests, valid while neither the client nor the file changes."""
 
-    def __init__(self, file: LevelsFile, connection: Connection, clock: PluginClock) -> None:
+    def __init__(self, file: LevelsFile, connection: Connection) -> None:
         self._client = client_of(connection) or client_as(connection, "")  # "": only the broker knows it
         self._broker = connection.broker_id
         self._levels = file.levels
-        self._clock = clock
         self._asks_partition = any(one.match.partition is not None for one in file.levels)
         self._known: dict[tuple[object, ...], tuple[LevelRule, ...]] = {}
 
@@ -124,11 +124,12 @@ class ClientLevels:
         self,
         api: Api,
         version: int,
+        at: float,
         kind: str | None = None,
         name: str | None = None,
         partition: int | None = None,
     ) -> FoundLevel:
-        """The level of one resource of a request; `kind` None: of a request without resources."""
+        """The level of one resource of a request that ended at `at`; `kind` None: of a request without resources."""
         key = api.key, version, kind, name, partition if self._asks_partition else None
         found = self._known.get(key)
         if found is None:
@@ -139,7 +140,7 @@ class ClientLevels:
                 self._known[key] = found
         possible: list[FoundLevel] = []
         for one in found:
-            if one.match.during is None or one.match.is_now(self._clock.wall()):
+            if one.match.during is None or one.match.is_now(at):
                 possible.append(one.found)
                 if one.match.topic is None or not _is_unnamed(kind, name):
                     return max(possible)

@@ -47,7 +47,6 @@ class KnownParty:
     def __init__(self, number: int, services: Services, file: WatchedFile[LevelsFile] | None = None) -> None:
         self.number = number
         self.learner = TopicLearner(services)
-        self._clock = services.clock
         self._file = file
         self._levels: ClientLevels | None = None
         self._levels_of: LevelsFile | None = None
@@ -124,7 +123,7 @@ class KnownParty:
         file = ALL_IN_FULL if self._file is None else self._file.value
         self.of(connection)
         if self._levels is None or self._levels_of is not file:
-            self._levels, self._levels_of = ClientLevels(file, connection, self._clock), file
+            self._levels, self._levels_of = ClientLevels(file, connection), file
             self.tallies.clear()
         return self._levels
 

@@ -51,7 +51,7 @@ class RequestEvents:
 
     def record_bare(self, ctx: Context, outcome: Outcome, known: KnownParty, at: float) -> None:
         """Record a request without resources that ended at `at`, in seconds since 1970."""
-        if not self._has_levels or known.levels(ctx.connection).level(ctx.api, ctx.version).level:
+        if not self._has_levels or known.levels(ctx.connection).level(ctx.api, ctx.version, at).level:
             fields = request_fields(ctx, outcome, None)
             self._recorder.put("request", ctx.connection, fields, at=at, rules=noted_rules(ctx))
 
@@ -79,7 +79,7 @@ class RequestEvents:
         if levels is None:
             return self._told(one, subjects.resources(name_of, rules), weight)
         found = one.found(levels, name_of)
-        level, window = max((one[0] for one in found), default=levels.level(api, version))
+        level, window = max((one[0] for one in found), default=levels.level(api, version, at))
         if level is Level.NONE:
             return None
         may_count = self._may_count and level is Level.SUMMARY and one.is_plain(found)
@@ -93,7 +93,7 @@ class RequestEvents:
         resources = [
             resource
             for resource in subjects.resources(name_of, rules)
-            if levels.level(api, version, resource["type"], resource.get("name"), resource.get("partition")).level
+            if levels.level(api, version, at, resource["type"], resource.get("name"), resource.get("partition")).level
         ]
         return self._told(one, resources, weight)
 

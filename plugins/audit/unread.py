@@ -72,7 +72,7 @@ class UnreadRequests:
             name = topic if isinstance(topic, str) else name_of(topic)
             if name is None or index is None or len(name) > LONGEST_REMEMBERED:
                 continue
-            if levels.level(ctx.api, ctx.version, "topic", name, index).level is Level.FULL:
+            if levels.level(ctx.api, ctx.version, one.at, "topic", name, index).level is Level.FULL:
                 found = found or known.told(ctx.api, ctx.version, counted.layouts.tally)
                 if found is None or found.told is None:
                     return

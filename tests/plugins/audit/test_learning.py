@@ -15,10 +15,11 @@ from proxy.protocol.api import FETCH, PRODUCE
 from proxy.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.schema import Request, Response
-from proxy.testing import FakeWorker, build, connection, request_frame
+from proxy.testing import FakeClock, FakeWorker, build, connection, request_frame
 from tests.plugins.acl.talk import Talk, metadata_of, topic_id
 from tests.plugins.acl.test_fetch import fetch, records
 from tests.plugins.acl.test_produce import produce, written
+from tests.plugins.audit.written import START
 
 V = 13  # of Produce and Fetch: topics have ids
 ORDERS_ALONE = "levels: [{match: {topic: orders}, level: full}, {level: none}]\n"
@@ -30,13 +31,19 @@ class Recorded(Talk):
     def __init__(self, folder: Path, levels: str = "levels: []\n") -> None:
         (folder / "levels.yaml").write_text(levels)
         self.folder = folder / "journal"
-        self.audit = build(Audit, journal=str(self.folder), levels=str(folder / "levels.yaml"))
+        self.clock = FakeClock()
+        files = {"journal": str(self.folder), "levels": str(folder / "levels.yaml")}
+        self.audit = build(Audit, FakeWorker(clock=self.clock), **files)
         self.audit.start()
         self.topics = {name: topic_id(name) for name in ("orders", "others")}
+        self.pause = 0.0  # seconds until the broker tells a name
         super().__init__(self.audit, "User:alice", self.serves)
 
     def serves(self, request: Request, version: int) -> Response | None:
-        return metadata_of(self.topics, request) if isinstance(request, MetadataRequest) else None
+        if not isinstance(request, MetadataRequest):
+            return None
+        self.clock.since_1970 += self.pause
+        return metadata_of(self.topics, request)
 
     def at_once(self, *frames: bytes) -> None:
         """Send frames of Fetch requests in one piece."""
@@ -108,6 +115,20 @@ def test_a_request_is_recorded_with_the_client_id_that_it_had_also_where_its_eve
     talk.more(first + request_frame(produce(V, "others", acks=-1), V, 2, "another"))
     talk.answer(written(V, "others"))
     assert talk.recorded() == [(1, "app", ["orders"]), (2, "another", ["others"])]
+
+
+def test_a_request_is_recorded_by_the_hours_in_which_it_ended_also_where_its_event_waits_for_a_name(
+    tmp_path: Path,
+) -> None:
+    talk = Recorded(tmp_path, "levels: [{match: {during: {hours: 08:00-09:00}}, level: full}, {level: none}]\n")
+    talk.clock.since_1970 = START + 3599  # it is 8:59:59
+    talk.pause = 1.0
+    talk.ask(fetch(V, "orders"), V)
+    talk.answer(records(V, "orders"))
+    assert talk.clock.since_1970 == START + 3600, "the name came then"
+    talk.ask(fetch(V, "orders"), V)
+    talk.answer(records(V, "orders"))
+    assert talk.recorded() == [(1, "app", ["orders"] * 2)]
 
 
 def test_a_topic_that_is_deleted_by_its_id_has_the_name_that_the_answer_gives(tmp_path: Path) -> None:
