@@ -30,6 +30,7 @@ from plugins.audit.segments import SegmentName, beside, segments, sync_folder
 from plugins.audit.signing import fingerprint, is_signed, key_text
 
 FORMAT = 1
+PRUNED = "pruned"  # the ending of a statement's name
 
 
 class OldSegment(NamedTuple):
@@ -72,12 +73,12 @@ def _removed(file: Path) -> int:
 
 def _state(segment: Path, found: ReadSeal, key: Ed25519PrivateKey, now: datetime) -> None:
     said = {"format": FORMAT, "seal": found.hash, "pruned": now.isoformat(), "key": key_text(key.public_key())}
-    write_signed(segment, "pruned", json.dumps(said).encode() + b"\n", key)
+    write_signed(segment, PRUNED, json.dumps(said).encode() + b"\n", key)
 
 
 def is_pruned(journal: Path, found: ReadSeal) -> bool:
     """Whether a statement, signed with the key of the seal, says that the segment was deleted. Raises OSError."""
-    file = beside(journal / found.seal.name.path, "pruned")
+    file = beside(journal / found.seal.name.path, PRUNED)
     if not is_plain(file):
         return False
     line, _, rest = file.read_bytes().partition(b"\n")

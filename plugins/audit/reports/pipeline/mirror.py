@@ -3,6 +3,7 @@
 Rules:
 * The mirror has all names of the journal, with its seals and statements of pruning. A segment has its bytes only while
   it is checked. So a mirror takes no more room than the largest segment, and each segment is fetched once.
+* A segment that is gone when it is fetched is gone from the mirror too, and the statement that it was pruned is there.
 * The lock of a writer is not visible remotely: the segment that is being written shows as one without a seal.
 """
 
@@ -10,17 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import ENOENT
 from hashlib import file_digest
+from os import strerror
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from plugins.audit.pruning import PRUNED
 from plugins.audit.reports.pipeline.place import JournalPlace, PlaceError
+from plugins.audit.seals import SEAL
+from plugins.audit.segments import beside
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-KEPT = (".seal", ".pruned")  # files with these endings are small, and fetched at once
+KEPT = (f".{SEAL}", f".{PRUNED}")  # files with these endings are small, and fetched at once
 
 
 class JournalFiles:
@@ -73,14 +79,29 @@ class JournalMirror(JournalFiles):
         else:
             here.touch()
 
+    def _is_fetched(self, path: Path) -> bool:
+        """Fetch a file that may have been deleted since it was listed. Returns whether it is there."""
+        from py4j.protocol import Py4JJavaError
+
+        try:
+            self._fetch(path)
+        except Py4JJavaError:
+            if self._there.exists(self._path(f"{self._root}/{path.as_posix()}")):
+                raise
+            return False
+        return True
+
     def _fetch(self, path: Path) -> None:
         here = self._path(f"file:{self.folder / path}")
         self._there.copyToLocalFile(False, self._path(f"{self._root}/{path.as_posix()}"), here, True)
 
     @contextmanager
     def fetched(self, path: Path) -> Iterator[None]:
-        """Fetch and hash a segment, and keep it within this context."""
-        self._fetch(path)
+        """Fetch and hash a segment, and keep it within this context. Raises FileNotFoundError if it is gone."""
+        if not self._is_fetched(path):
+            (self.folder / path).unlink(missing_ok=True)
+            self._is_fetched(beside(path, PRUNED))
+            raise FileNotFoundError(ENOENT, strerror(ENOENT), str(path))
         self._hash(path)
         try:
             yield

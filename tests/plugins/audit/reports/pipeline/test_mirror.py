@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
+from plugins.audit.pruning import prune
 from plugins.audit.reports.pipeline.mirror import JournalMirror, journal_files
 from plugins.audit.reports.pipeline.place import JournalPlace
 from plugins.audit.segments import beside, segments
 from plugins.audit.verify import Verified, verify
-from tests.plugins.audit.written import chain, write
+from tests.plugins.audit.test_pruning import NOON
+from tests.plugins.audit.written import KEY, chain, write
 
 
 def verified(spark: SparkSession, place: JournalPlace) -> Verified:
@@ -36,6 +39,24 @@ def test_verification_says_of_a_journal_elsewhere_what_it_says_of_it_here(spark:
     assert {remark.place for remark in here.remarks} >= {Path("notes.txt"), Path("elsewhere", moved.name)}
     assert len(here.remarks) >= 6
     assert verified(spark, JournalPlace(f"file:{journal}", None)) == here
+
+
+def test_a_segment_that_goes_while_a_journal_elsewhere_is_verified_is_pruned_or_deleted(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    journal = tmp_path / "journal"
+    for number in range(3):
+        chain(journal, f"aaaaaaa{number}").end()
+    deleted, pruned, _ = (path.relative_to(journal) for path in segments(journal))
+    with journal_files(spark, JournalPlace(f"file:{journal}", None)) as files:
+        (journal / deleted).unlink()
+        (one,) = (old for old in prune(journal, NOON, KEY, NOON) if old.path == journal / pruned)
+        assert not one.stays
+        found = verify(files.folder, fetched=files.fetched)
+        with pytest.raises(FileNotFoundError):
+            files.sha256(deleted)
+    assert [(remark.place, remark.what) for remark in found.remarks] == [(deleted, "the segment was deleted")]
+    assert found.pruned == 2
 
 
 def test_a_mirror_has_the_bytes_of_one_segment_at_a_time(spark: SparkSession, tmp_path: Path) -> None:
