@@ -9,7 +9,7 @@ Rules:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -61,18 +61,16 @@ class JournalPlace:
         """A file or folder in it."""
         return JournalPlace(f"{self.url}/{path}", self.folder and self.folder / path)
 
-    def is_there(self, spark: SparkSession) -> bool:
-        """Whether there is such a file or folder. Raises PlaceError."""
-        if self.folder is not None:
-            return self.folder.exists()
-        from py4j.protocol import Py4JJavaError
+    def there(self, spark: SparkSession, paths: Sequence[str]) -> list[str]:
+        """Those of these segments that are there now. Raises PlaceError.
 
-        jvm: Any = spark._jvm
-        path = jvm.org.apache.hadoop.fs.Path(self.url)
-        try:
-            return bool(path.getFileSystem(spark._jsc.hadoopConfiguration()).exists(path))
-        except Py4JJavaError as error:
-            raise PlaceError(f"{self}: cannot be read ({java_says(error)})") from None
+        Of a remote journal, their folders are listed: to ask for each segment would take a round trip each.
+        """
+        if self.folder is not None or not paths:
+            return [path for path in paths if self.folder and (self.folder / path).exists()]
+        folders = {str(Path(path).parent) for path in paths}
+        files = {Path(*path.parts[-3:]) for path in self._listed(spark, f"{{{','.join(sorted(folders))}}}/*")}
+        return [path for path in paths if Path(path) in files]
 
     def check(self) -> None:
         """Check that there is a journal, if it is a folder of this machine. Raises PlaceError, OSError."""
@@ -101,10 +99,14 @@ class JournalPlace:
         if self.folder is not None:
             entries = ((hour, entry) for hour in hours(self.folder) for entry in listed(hour))
             return (hour / entry.name for hour, entry in entries if not entry.is_symlink())
+        return self._listed(spark, "date=*/hour=*/*")
+
+    def _listed(self, spark: SparkSession, within: str) -> list[Path]:
+        """The files of a remote journal that match this pattern. Raises PlaceError."""
         from py4j.protocol import Py4JJavaError
 
         jvm: Any = spark._jvm
-        pattern = jvm.org.apache.hadoop.fs.Path(f"{self.pattern}/date=*/hour=*/*")
+        pattern = jvm.org.apache.hadoop.fs.Path(f"{self.pattern}/{within}")
         try:
             found = pattern.getFileSystem(spark._jsc.hadoopConfiguration()).globStatus(pattern)
         except Py4JJavaError as error:

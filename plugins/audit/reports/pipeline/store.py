@@ -87,7 +87,7 @@ class EventStore:
 
     def _write(self, paths: Sequence[str], target: str, mode: str) -> None:
         # A missing file was pruned or deleted since it was listed. Spark ignores only those that go while it reads.
-        there = [file.pattern for file in map(self._journal.inside, paths) if file.is_there(self._spark)]
+        there = [self._journal.inside(path).pattern for path in self._journal.there(self._spark, paths)]
         if there:
             # A file that breaks off gives its whole frames: `verify` reports it, and one that was deleted.
             reader = self._spark.read.option("ignoreCorruptFiles", True).option("ignoreMissingFiles", True)

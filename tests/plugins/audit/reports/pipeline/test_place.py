@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from plugins.audit.reports.pipeline.place import JournalPlace, PlaceError
 from plugins.audit.segments import segments
-from tests.plugins.audit.written import chain, write
+from tests.plugins.audit.written import START, Wall, chain, write
 
 
 @pytest.mark.parametrize("text", ["/a/b", "file:/a/b", "file:///a/b", "file://localhost/a/b", "/a/b/"])
@@ -42,6 +42,23 @@ def test_segments_are_found_by_their_names_and_sealed_by_their_seals(
     found = JournalPlace(f"file:{journal}", journal if is_here else None).listing(spark)
     assert found.sealed == (sealed.relative_to(journal).as_posix(),)
     assert found.unsealed == (unsealed.relative_to(journal).as_posix(),)
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_of_some_segments_those_are_found_that_are_there_now(
+    spark: SparkSession, tmp_path: Path, is_here: bool
+) -> None:
+    journal = tmp_path / "a [journal] of {March} *"
+    wall = Wall()
+    for instance, hour in (("aaaaaaaa", 0), ("bbbbbbbb", 0), ("cccccccc", 1), ("dddddddd", 2)):
+        wall.now = START + hour * 3600
+        chain(journal, instance, wall=wall).end()
+    paths = [path.relative_to(journal).as_posix() for path in segments(journal)]
+    place = JournalPlace(f"file:{journal}", journal if is_here else None)
+    (journal / paths[1]).unlink()
+    assert place.there(spark, paths[:3]) == [paths[0], paths[2]]
+    assert place.there(spark, paths[1:2]) == place.there(spark, ["date=2001-01-01/hour=00/none"]) == []
+    assert place.there(spark, []) == []
 
 
 def test_a_folder_that_is_no_journal_is_told_with_a_way_out(spark: SparkSession, tmp_path: Path) -> None:
