@@ -2,6 +2,7 @@
 
 Rules:
 * Spark's wheel lacks its Kafka source. Spark fetches it as a package from Maven Central, unless its jars are given.
+* A topic that is deleted and created again has the same name and another id. Brokers before 2.8 give no ids.
 * The settings with which clients authenticate are in a file, as Kafka's own tools take it (`--command-config`), so that
   no password is on the command line.
 """
@@ -11,9 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from plugins.audit.reports.pipeline.place import PlaceError
+from plugins.audit.reports.pipeline.place import PlaceError, java_says
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 PACKAGE = (
     "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0"  # works with Spark 4.1 to 4.3, which tests show for the last
@@ -39,6 +43,10 @@ class AuditTopicPlace(NamedTuple):
         if found is None:
             raise PlaceError(f"{text}: this names no topic; write it as kafka://kafka-1:9092/doorkeeper-audit")
         return AuditTopicPlace(found["brokers"], found["topic"])
+
+    def not_read(self, why: str) -> PlaceError:
+        """The error that it cannot be read."""
+        return PlaceError(f"{self}: cannot be read ({why}); check the address, the topic and its rights")
 
     def __str__(self) -> str:
         return f"kafka://{self.brokers}/{self.topic}"
@@ -78,6 +86,22 @@ class TopicAccess(NamedTuple):
 
 
 PLAIN = TopicAccess()
+
+
+def topic_id(spark: SparkSession, place: AuditTopicPlace, access: TopicAccess) -> str:
+    """The id that the topic has now, as the client in Spark's Kafka source learns it. Raises PlaceError."""
+    from py4j.protocol import Py4JJavaError
+
+    jvm: Any = spark._jvm
+    try:
+        admin = jvm.org.apache.kafka.clients.admin.Admin.create({"bootstrap.servers": place.brokers, **access.settings})
+        try:
+            described = admin.describeTopics([place.topic]).allTopicNames().get()
+            return str(described[place.topic].topicId())
+        finally:
+            admin.close()
+    except Py4JJavaError as error:
+        raise place.not_read(java_says(error)) from None
 
 
 def client_settings(file: Path) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The store of a topic: its events as Parquet, so that each record is read once.
 
-    WORK/.../checkpoint/   the progress: the offsets of each partition
-    WORK/.../events/       batch=N/date=.../: the records of one batch
+    WORK/.../checkpoint/   id=ID/: the progress in the topic with this id: the offsets of each partition
+    WORK/.../events/       id=ID/batch=N/date=.../: the records of one batch
 
 Rules:
 * A run that was stopped is continued: a batch is written whole or again, under the same number.
@@ -9,6 +9,8 @@ Rules:
   partition, like corrupt lines of a journal.
 * Records that are gone from a partition are reported by their offsets. Records that were read earlier stay. The end
   marker of another program's transaction takes an offset, and looks like a record that is gone.
+* A topic that was deleted and created again is read from its beginning, which its id shows. Records of the earlier one
+  that were read stay; others are gone, and that is reported.
 * Another topic, or another version of the schema, has a store of its own in the same folder.
 """
 
@@ -25,16 +27,17 @@ from pyspark.sql import functions as F
 
 from plugins.audit.cloudevents import SPEC, TYPE
 from plugins.audit.reports.facts import RemarkFacts
-from plugins.audit.reports.pipeline.audit_topic import AuditTopicPlace, TopicAccess
+from plugins.audit.reports.pipeline.audit_topic import AuditTopicPlace, TopicAccess, topic_id
 from plugins.audit.reports.pipeline.lines import STORED, read
 from plugins.audit.reports.pipeline.place import JournalPlace, PlaceError, java_says
 from plugins.audit.reports.pipeline.values import table
 from plugins.audit.schema import VERSION
 
-LAYOUT = 1  # the version of the store's layout; a change makes a new store
+LAYOUT = 2  # the version of the store's layout; a change makes a new store
 BATCH = 2_000_000  # records that are read together
 MOST = 1_000  # gaps that are listed one by one
 AT = "`partition` INT, `offset` BIGINT"
+AGAIN = "the topic was created again: records of the earlier one that were not read before are gone"
 ENVELOPE = "specversion STRING, type STRING, data STRING"
 
 
@@ -54,12 +57,10 @@ class TopicStore:
         self._access = access
         key = sha256(str(place).encode()).hexdigest()[:16]
         self._folder = work.inside(f"topic-{key}-{VERSION}.{LAYOUT}")
+        self._id: str  # of the topic, as it was taken in last
 
     def take_in(self) -> None:
         """Read the records that are new. Raises PlaceError."""
-        table(self._spark, (), f"{STORED}, {AT}").write.mode("ignore").partitionBy("date").parquet(
-            self._events("-1").url
-        )
         source = self._spark.readStream.format("kafka").options(**self._access.of_source)
         source = source.option("kafka.bootstrap.servers", self._place.brokers).option("subscribe", self._place.topic)
         source = source.option("startingOffsets", "earliest").option("maxOffsetsPerTrigger", BATCH)
@@ -70,19 +71,19 @@ class TopicStore:
                 raise
             way_out = f"give spark-submit --packages {self._access.package}"
             raise PlaceError(f"this Spark cannot read topics; {way_out}") from None
+        self._id = topic_id(self._spark, self._place, self._access)
+        nothing = table(self._spark, (), f"{STORED}, {AT}")
+        nothing.write.mode("ignore").partitionBy("date").parquet(self._events("-1").url)
         query = (
             records.writeStream.foreachBatch(self._take)
-            .option("checkpointLocation", self._folder.inside("checkpoint").url)
+            .option("checkpointLocation", self._checkpoint.url)
             .trigger(availableNow=True)
             .start()
         )
         try:
             query.awaitTermination()
         except StreamingQueryException as error:
-            why = java_says(str(error).splitlines()[0])
-            raise PlaceError(
-                f"{self._place}: cannot be read ({why}); check the address, the topic and its rights"
-            ) from None
+            raise self._place.not_read(java_says(str(error).splitlines()[0])) from None
 
     def _take(self, batch: DataFrame, number: int) -> None:
         text = F.col("value").cast("STRING")
@@ -98,23 +99,27 @@ class TopicStore:
         rows = read(lines, "shown", "partition", "offset")
         rows.write.mode("overwrite").partitionBy("date").parquet(self._events(str(number)).url)
 
+    @property
+    def _checkpoint(self) -> JournalPlace:
+        return self._folder.inside(f"checkpoint/id={self._id}")
+
     def _events(self, batch: str) -> JournalPlace:
-        return self._folder.inside(f"events/batch={batch}")
+        return self._folder.inside(f"events/id={self._id}/batch={batch}")
 
     def _records(self) -> DataFrame:
-        reader = self._spark.read.schema(f"{STORED}, {AT}")
+        reader = self._spark.read.schema(f"{STORED}, {AT}, id STRING")
         return reader.parquet(self._folder.inside("events").pattern).drop("batch")
 
     def rows(self) -> DataFrame:
         """All events that were read, and other records: the columns of `lines.STORED`."""
-        return self._records().drop("partition", "offset")
+        return self._records().drop("id", "partition", "offset")
 
     def partitions(self) -> list[int]:
         """The partitions of the topic. Raises PlaceError if the topic has no records."""
         return [one.partition for one in self._ends()]
 
     def _ends(self) -> list[PartitionRead]:
-        log = self._folder.inside("checkpoint").inside("offsets")
+        log = self._checkpoint.inside("offsets")
         rows = self._spark.read.text(log.pattern).select("value", F.col("_metadata.file_name").alias("file")).collect()
         known = [(int(row.file), row.value) for row in rows if row.value.startswith("{")]
         for _, value in sorted(known, reverse=True):
@@ -127,15 +132,16 @@ class TopicStore:
 
     def gaps(self) -> Iterator[RemarkFacts]:
         """Records that were gone from the topic before they were read."""
-        ends = self._ends()
-        counts = {
-            row.partition: row.many
-            for row in self._records().groupBy("partition").agg(F.count("*").alias("many")).collect()
-        }
+        ends, is_now = self._ends(), F.col("id") == self._id
+        if not self._records().where(~is_now).isEmpty():
+            yield RemarkFacts(self._place.topic, AGAIN, None, None, gap=True)
+        records = self._records().where(is_now)
+        rows = records.groupBy("partition").agg(F.count("*").alias("many")).collect()
+        counts = {row.partition: row.many for row in rows}
         torn = [one for one in ends if counts.get(one.partition, 0) < one.end]
         if not torn:
             return
-        there = self._records().where(F.col("partition").isin([one.partition for one in torn]))
+        there = records.where(F.col("partition").isin([one.partition for one in torn]))
         there = there.select("partition", "offset").unionByName(table(self._spark, torn, AT))
         before = F.lag("offset", 1, -1).over(Window.partitionBy("partition").orderBy("offset"))
         missing = there.withColumn("before", before).where("offset > before + 1").orderBy("partition", "offset")

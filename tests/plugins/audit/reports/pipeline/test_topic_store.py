@@ -45,7 +45,8 @@ class Topic:
         self.name = name
         self._folder = folder
         self._admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
-        self._producer = Producer({"bootstrap.servers": cluster.bootstrap, "partitioner": "consistent"})
+        self._settings = {"bootstrap.servers": cluster.bootstrap, "partitioner": "consistent"}
+        self._producer = Producer(self._settings)
         self._admin.create_topics([NewTopic(name, 3, 1)])[name].result()
 
     def send(self, journal: Path) -> None:
@@ -67,6 +68,11 @@ class Topic:
     def delete_before(self, partition: int, offset: int) -> None:
         before = TopicPartition(self.name, partition, offset)
         self._admin.delete_records([before])[before].result()
+
+    def create_again(self) -> None:
+        self._admin.delete_topics([self.name])[self.name].result()
+        self._admin.create_topics([NewTopic(self.name, 3, 1)])[self.name].result()
+        self._producer = Producer(self._settings)
 
     def store(self, spark: SparkSession) -> TopicStore:
         """As it is after one more run."""
@@ -143,6 +149,25 @@ def test_records_that_are_gone_before_they_were_read_are_gaps(spark: SparkSessio
     (gap,) = store.gaps()
     assert gap.place == f"{topic.name}-{partition}"
     assert gap.what.startswith("records 30 to 39 were gone before they were read")
+
+
+def test_a_topic_that_is_created_again_is_read_from_its_beginning_and_what_was_read_before_stays(
+    spark: SparkSession, topic: Topic
+) -> None:
+    for number in range(1, 31):
+        topic.say(event(number), b"one key")
+    topic.flush()
+    topic.store(spark)
+    topic.create_again()
+    for number in range(31, 41):
+        topic.say(event(number), b"one key")
+    topic.flush()
+    for _ in range(2):
+        store = topic.store(spark)
+        assert sequences(store) == list(range(1, 41))
+        (gap,) = store.gaps()
+        assert (gap.place, gap.gap) == (topic.name, True)
+        assert gap.what.startswith("the topic was created again")
 
 
 def test_a_topic_of_which_nothing_is_left_is_a_gap(spark: SparkSession, topic: Topic) -> None:
