@@ -117,6 +117,11 @@ class AuditOptions(Plugin.Options):
         """What is wrong with the files of the keys, or with the folders in which they will be made."""
         keys: list[tuple[str, Path, Callable[[Path], object]]] = [("key", self.key_path, signing_key)]
         if any(rule.how is Method.HASH for rule in self.redact):
+            if _is_same(self.key_path, self.pseudonyms_path):
+                why = "whoever may test names would be able to forge seals"
+                fact = f'"{self.pseudonyms_path}" is the key that signs the journal'
+                yield Finding(("pseudonyms",), f"{fact}: {why}; name another file")
+                return
             keys.append(("pseudonyms", self.pseudonyms_path, pseudonyms))
         for option, file, read in keys:
             try:
@@ -128,6 +133,14 @@ class AuditOptions(Plugin.Options):
                 yield Finding((option,), str(error))
             except OSError as error:
                 yield Finding((option,), f"{file}: cannot be read ({error.strerror}); name a file that can be")
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file, which need not be there yet."""
+    try:
+        return one.resolve() == other.resolve() or one.samefile(other)
+    except (OSError, RuntimeError):
+        return False
 
 
 def _nearest(path: Path) -> Path | None:

@@ -8,6 +8,7 @@ import pytest
 
 from plugins.audit import Audit
 from plugins.audit.options import AuditOptions
+from plugins.audit.signing import signing_key
 from proxy.plugin import Finding, PluginError
 from proxy.testing import build
 
@@ -43,6 +44,24 @@ def test_a_file_of_levels_that_is_not_there_is_told_at_the_option(tmp_path: Path
 def test_a_journal_that_no_file_can_stand_beside_is_told_at_the_option(folder: str) -> None:
     (problem,) = AuditOptions(journal=folder).problems()
     assert problem == Finding(("journal",), f'the journal cannot be "{folder}"; name a folder below it')
+
+
+@pytest.mark.parametrize("pseudonyms", ["journal.key", "folder/../journal.key", "link", "hard"])
+@pytest.mark.parametrize("is_there", [True, False])
+def test_the_key_that_signs_the_journal_is_no_key_of_pseudonyms(
+    tmp_path: Path, pseudonyms: str, is_there: bool
+) -> None:
+    key = tmp_path / "journal.key"
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(key)
+    if is_there or pseudonyms == "hard":
+        signing_key(key)
+        (tmp_path / "hard").hardlink_to(key)
+    options = build(Audit, journal=str(tmp_path / "journal"), pseudonyms=str(tmp_path / pseudonyms), redact=HASHED)
+    (problem,) = Audit.examine(options.options)
+    assert isinstance(problem, Finding)
+    assert problem.path == ("pseudonyms",)
+    assert "is the key that signs the journal" in problem.message
 
 
 HASHED = [{"fields": "principal", "how": "hash"}]
