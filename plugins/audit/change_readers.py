@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from plugins.audit.request_schema import AdminChange
-from plugins.audit.words import ACL_TYPES, config_type
+from plugins.audit.words import ACL_TYPES, config_type, quota_part
 from proxy.plugin import Api, ErrorCode, api
 from rules import Operation
 from rules.vocabulary import PatternType, Permission, Word
@@ -96,11 +96,11 @@ def _deleted_acls(response: Any) -> AdminChanges:
 def _quotas(request: Any) -> AdminChanges:
     for entry in request.entries:
         for op in entry.ops:
-            for part in entry.entity:
+            for kind, name in map(quota_part, entry.entity):
                 change: AdminChange = {
                     "change": "unset" if op.remove else "set",
-                    "type": f"{part.entity_type} quota",
-                    "name": "<default>" if part.entity_name is None else part.entity_name,
+                    "type": kind,
+                    "name": name,
                     "key": op.key,
                 }
                 if not op.remove:

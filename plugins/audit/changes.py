@@ -3,6 +3,7 @@
 Rules:
 * `change_readers.py` has a reader for each API.
 * A request that only validates changes nothing.
+* `change_results.py` says which of the changes were not made.
 * Memory is bounded: the first changes are kept, and the rest is counted.
 """
 
@@ -12,10 +13,11 @@ from collections.abc import Callable
 from typing import Any
 
 from plugins.audit.change_readers import ANSWERS, READERS
+from plugins.audit.change_results import QuotaResults, tell_in_order
 from plugins.audit.request_schema import AdminChange
 from plugins.audit.shared import text_bytes
 from plugins.audit.words import id_text
-from proxy.plugin import Api, ErrorCode, Message, api, turn
+from proxy.plugin import ALTER_CLIENT_QUOTAS, Api, Message, api, turn
 
 MOST = 1_000  # changes of one request
 MOST_TEXT = 1 << 20  # bytes of their names
@@ -23,7 +25,7 @@ SIZE = 400  # bytes of a change in memory, beside its texts
 CHANGING = READERS.keys() | ANSWERS.keys()
 IN_ORDER = {api.CREATE_ACLS: "results"}  # answers with results, element by element as in the request
 MORE_FIELDS = {
-    api.ALTER_CLIENT_QUOTAS: ("entries", "validate_only"),
+    ALTER_CLIENT_QUOTAS: ("entries", "validate_only"),
     api.END_TXN: ("committed",),
     api.OFFSET_COMMIT: ("generation_id_or_member_epoch", "member_id"),
 }
@@ -43,6 +45,7 @@ class RequestChanges:
         self.found: list[AdminChange] = []
         self.left_out = 0
         self.held = 0  # bytes
+        self._quotas = QuotaResults()
 
     def read(self, api: Api, message: Any, is_answer: bool) -> None:
         """Take in a request of this API, or its answer."""
@@ -51,10 +54,13 @@ class RequestChanges:
             for change in reader(message):
                 turn()
                 self._keep(change)
-        if is_answer and api in IN_ORDER:
-            for change, result in zip(self.found, getattr(message, IN_ORDER[api]), strict=False):
-                if result.error_code:
-                    change["error"] = ErrorCode(result.error_code).name
+        if api is ALTER_CLIENT_QUOTAS:
+            if is_answer:
+                self._quotas.tell(self.found, message)
+            else:
+                self._quotas.asked(message, MOST)
+        elif is_answer and api in IN_ORDER:
+            tell_in_order(self.found, getattr(message, IN_ORDER[api]))
 
     def told(self, name_of: Callable[[bytes], str | None]) -> list[AdminChange]:
         """All changes that are kept. `name_of` gives the names of topics by their ids, as far as they are known."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from plugins.audit.change_results import tell_of_resources
 from plugins.audit.changes import CHANGING, RequestChanges
 from plugins.audit.found import SIZE, FoundResources
 from plugins.audit.moved import Counted, NameOf, PartitionTraffic
@@ -104,18 +105,10 @@ class Subjects:
         if self._changes is None:
             return [], 0
         self._found.name(name_of)
-        failed: dict[tuple[str, str | None, int | None], str] = {}
-        for resource in self._found:
-            if "error" in resource:
-                for name in (resource.get("name"), resource.get("id")):
-                    failed[resource["type"], name, resource.get("partition")] = resource["error"]
         names = self._found.names
-        for change in self._changes.told(lambda topic_id: names.get(topic_id) or name_of(topic_id)):
-            of_all = failed.get((change["type"], change["name"], None))
-            error = failed.get((change["type"], change["name"], change.get("partition")), of_all)
-            if error is not None:
-                change.setdefault("error", error)
-        return self._changes.found, self._changes.left_out
+        told = self._changes.told(lambda topic_id: names.get(topic_id) or name_of(topic_id))
+        tell_of_resources(told, self._found)
+        return told, self._changes.left_out
 
     def read(self, message: Message) -> None:
         """Take in a request, or its answer as it leaves."""

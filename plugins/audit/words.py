@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
+from typing import Any
 
 from proxy.plugin import CREATE_ACLS, DELETE_ACLS, DESCRIBE_ACLS, FIND_COORDINATOR
 from rules import ResourceType
@@ -21,6 +22,11 @@ TYPES_OF = {
 def config_type(number: int) -> str:
     """The type of a resource that has configs."""
     return CONFIG_TYPES.get(number, f"type {number}")
+
+
+def quota_part(part: Any) -> tuple[str, str]:
+    """The type and name of one part of an entity that has quotas."""
+    return f"{part.entity_type} quota", "<default>" if part.entity_name is None else part.entity_name
 
 
 def id_text(topic_id: bytes) -> str:

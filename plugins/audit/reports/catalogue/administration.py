@@ -55,8 +55,10 @@ def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
     acl = F.concat_ws(
         " ", change["permission"], change["principal"], change["operation"], change["pattern"], change["host"]
     )
-    # An error without a change belongs to all changes, where nothing tells which one it belongs to.
-    of_all = F.when(change.isNull() | change["type"].endswith(" quota"), F.get("errors", 0))
+    # An error without a change belongs to all changes, where nothing tells which one it belongs to. That of a quota did
+    # not stand with its change once.
+    is_told_of_none = ~F.exists("changes", lambda one: one["error"].isNotNull())
+    of_all = F.when(change.isNull() | (change["type"].endswith(" quota") & is_told_of_none), F.get("errors", 0))
     error = F.coalesce(change["error"], of_all)
     outcome = (
         F.when(is_refused(error), "refused")

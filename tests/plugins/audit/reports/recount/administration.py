@@ -35,9 +35,10 @@ def _of(event: Event) -> Iterator[tuple[Any, ...]]:
     changes = event.get("changes")
     if changes is None and event["api"] in TOLD and event["schema"] >= 2 and not errors:
         return  # it only validated the change
+    any_told = any("error" in change for change in changes or ())
     for change in changes or [{}]:
         error = change.get("error")
-        if error is None and errors and (not change or change["type"].endswith("quota")):
+        if error is None and errors and (not change or (change["type"].endswith("quota") and not any_told)):
             error = errors[0]
         outcome = "done" if event["outcome"] == "answered" else "not known"
         if error is not None:
