@@ -12,7 +12,7 @@ Rules:
 * A segment that is deleted or moved while it is written is sealed as it was, so that its loss is found. The next one
   begins after its last event.
 * An error of the disk is raised as OSError, and the operation can be tried again.
-* `copy` gets all lines once they are on disk, in their order.
+* `copy` gets all lines once they are on disk, in their order, and none that is written again elsewhere.
 """
 
 from __future__ import annotations
@@ -85,6 +85,7 @@ class Chain:
         self._lines = EventLines(instance, worker, *([] if redactor is None else [redactor]))
         self._copy = copy
         self._waiting: list[bytes] = []
+        self._written: list[bytes] = []  # and not copied yet
         self._number = 0
         self._newest: str | None = None  # the hash of the newest seal
         self._unsealed: deque[_Current] = deque()
@@ -100,8 +101,14 @@ class Chain:
         """Write all lines. Raises OSError."""
         if self._waiting:
             self._current.file.write(self._waiting)
-            self._copy(self._waiting)
+            self._written += self._waiting
             self._waiting = []
+
+    def copy_written(self) -> None:
+        """Send a copy of the lines that were written since the last time. Called where none of them is added again."""
+        written, self._written = self._written, []
+        if written:
+            self._copy(written)
 
     @property
     def waiting(self) -> int:
@@ -121,8 +128,8 @@ class Chain:
     def replace(self, newest: int) -> int:
         """Begin another segment, since the present one is gone. Returns how many events are lost with it.
 
-        `newest`: the number of entries added last, which the caller will add again. They are not lost, and waiting
-        lines are dropped. Raises OSError: then nothing has changed.
+        `newest`: the number of entries added last, which the caller will add again. They are not lost, and lines that
+        wait or are not copied are dropped. Raises OSError: then nothing has changed.
         """
         gone, sequence = self._current, self._lines.sequence
         self._lines.sequence = gone.first + gone.file.events - 1
@@ -133,7 +140,7 @@ class Chain:
             raise
         self._unsealed.append(gone)
         again = 0 if self._waiting else newest
-        self._waiting = []
+        self._waiting, self._written = [], []
         return gone.file.events - again
 
     @property
@@ -165,6 +172,7 @@ class Chain:
         every = bytes(file.checks) + checks(lines)
         prepare_seal(self._journal, self._said(current, SegmentEnd.STOPPED, file.sha256_with(lines), every), self._key)
         self.flush()
+        self.copy_written()
         put_in_place(file.path, SEAL)
         file.close()
 

@@ -94,6 +94,7 @@ class JournalWriting:
             self._chain.flush()
         while self._chain.is_gone:
             self._replace()
+        self._chain.copy_written()
         self._newest = []
         with self._flushed:
             self.on_disk = self._taken

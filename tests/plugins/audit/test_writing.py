@@ -60,7 +60,10 @@ def test_events_are_written_in_the_order_in_which_they_were_put_whether_anybody_
 def test_events_whose_segment_is_deleted_while_they_are_written_are_written_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    journal, write = begun(tmp_path), OpenSegment.write
+    copied = list[bytes]()
+    journal = Journal(tmp_path / "journal", tmp_path / "key", "a", 0, FakeWorker().tell, copy=copied.extend)
+    journal.open()
+    write = OpenSegment.write
 
     def deleted(self: OpenSegment, lines: list[bytes]) -> None:
         monkeypatch.undo()
@@ -74,6 +77,8 @@ def test_events_whose_segment_is_deleted_while_they_are_written_are_written_agai
     assert journal.on_disk == journal.events == 9
     journal.close()
     assert told(tmp_path) == list(range(9))
+    requests = [line for line in map(json.loads, copied) if line["kind"] == "request"]
+    assert [line["correlation_id"] for line in requests] == list(range(9)), "a topic has each once too"
 
 
 def test_events_that_cannot_be_written_are_lost_and_keep_nothing_else_from_being_written(tmp_path: Path) -> None:
