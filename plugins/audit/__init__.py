@@ -29,7 +29,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
-from plugins.audit.chain import Rotation, no_copy
+from plugins.audit.chain import no_copy
 from plugins.audit.connection_events import ConnectionEvent, record_connection
 from plugins.audit.journal import Journal, JournalError
 from plugins.audit.levels import FORM, LevelsFile
@@ -40,6 +40,7 @@ from plugins.audit.recorder import LOST, EventRecorder
 from plugins.audit.redacted import redactor
 from plugins.audit.request_events import RequestEvents
 from plugins.audit.request_notes import RequestNotes
+from plugins.audit.rotation import Rotation
 from plugins.audit.sink import topic_sink
 from plugins.audit.unread import UnreadRequests
 from plugins.audit.waiting import WaitingAnswers

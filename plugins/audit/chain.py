@@ -7,8 +7,7 @@ Rules:
   was killed. If its seal says neither, later segments were cut off.
 * The last seal is written before the last event, and gets its name after it. So a writer that ended in order has its
   seal, or the next start gives it its name: no kill and no full disk looks like a seal that was deleted.
-* A segment ends when it is large or old enough, or its hour is over. A segment in which nothing happened stays open. A
-  segment also ends when the window of summaries becomes longer than its first event says.
+* `rotation.py` says when a segment ends.
 * A segment that is deleted or moved while it is written is sealed as it was, so that its loss is found. The next one
   begins after its last event.
 * An error of the disk is raised as OSError, and the operation can be tried again.
@@ -19,7 +18,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -29,32 +27,16 @@ from plugins.audit.lines import EventLines
 from plugins.audit.open_segment import OpenSegment
 from plugins.audit.queue import Loss, QueuedEvent
 from plugins.audit.redacted import Redactor
+from plugins.audit.rotation import Rotation, WrittenSegment
 from plugins.audit.seals import SEAL, Seal, SegmentEnd, prepare_seal, put_in_place, seal
 from plugins.audit.segments import SegmentName, checks
 from plugins.audit.told import ToldEvents
 
-HOUR = 3600
 Copy = Callable[[Sequence[bytes]], object]
 
 
 def no_copy(lines: Sequence[bytes]) -> None:
     """Send no copy: the lines are only in the journal."""
-
-
-@dataclass(frozen=True)
-class Rotation:
-    """When a segment ends: at `size` bytes on disk, or `age` seconds after it began."""
-
-    size: int = 16 << 20
-    age: float = 900.0
-
-
-@dataclass
-class _Current:
-    file: OpenSegment
-    first: int
-    begun: float
-    window: float
 
 
 class Chain:
@@ -88,7 +70,7 @@ class Chain:
         self._written: list[bytes] = []  # and not copied yet
         self._number = 0
         self._newest: str | None = None  # the hash of the newest seal
-        self._unsealed: deque[_Current] = deque()
+        self._unsealed: deque[WrittenSegment] = deque()
         self._current = self._opened()
 
     def add(self, entry: QueuedEvent | ToldEvents | Loss) -> int:
@@ -143,22 +125,13 @@ class Chain:
         self._waiting, self._written = [], []
         return gone.file.events - again
 
-    @property
-    def _is_over(self) -> bool:
-        """Whether the segment is old, or its hour is over. A segment in which nothing happened stays open."""
-        begun, now = self._current.begun, self._wall()
-        is_old = now >= begun + self._rotation.age or now // HOUR != begun // HOUR
-        return is_old and self._current.file.events > 1
-
     def rotate(self, more: bool) -> None:
         """Begin another segment if it is time, and seal the segments that have ended. `more`: an entry will be added.
 
         Waiting lines belong into the present segment, so `flush` must come first. Raises OSError.
         """
         current = self._current
-        another_hour = more and self._wall() // HOUR != current.begun // HOUR
-        is_too_short = self._window() > current.window
-        if current.file.size >= self._rotation.size or self._is_over or another_hour or is_too_short:
+        if current.is_over(self._rotation, self._wall(), self._window(), more=more):
             self._current = self._opened()
             self._unsealed.append(current)
         self._seal_ended()
@@ -181,7 +154,7 @@ class Chain:
         for ended in (*self._unsealed, self._current):
             ended.file.close()
 
-    def _opened(self) -> _Current:
+    def _opened(self) -> WrittenSegment:
         """Begin the next segment, with its first event. If it cannot be written, nothing has changed."""
         now, window = self._wall(), self._window()
         begin: dict[str, object] = {"segment": self._number + 1, "software": version("doorkeeper")}
@@ -205,7 +178,7 @@ class Chain:
             raise
         self._number += 1
         self._copy([line])
-        return _Current(file, self._lines.sequence, now, window)
+        return WrittenSegment(file, self._lines.sequence, now, window)
 
     def _seal_ended(self) -> None:
         while self._unsealed:
@@ -216,7 +189,7 @@ class Chain:
             self._unsealed.popleft()
             file.close()
 
-    def _said(self, ended: _Current, end: SegmentEnd, sha256: str, every: bytes) -> Seal:
+    def _said(self, ended: WrittenSegment, end: SegmentEnd, sha256: str, every: bytes) -> Seal:
         """The content of the next seal. `every`: the checks of all events."""
         others = self._others if self._newest is None else {}
         return Seal(ended.file.name, sha256, ended.first, every, end, self._newest, others)

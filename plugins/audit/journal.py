@@ -26,11 +26,12 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from plugins.audit.chain import Chain, Copy, Rotation, no_copy
+from plugins.audit.chain import Chain, Copy, no_copy
 from plugins.audit.keyfile import KeyFileError
 from plugins.audit.queue import ROOM, DeferredEvent, EventQueue, QueuedEvent
 from plugins.audit.recovery import newest_seals, recover
 from plugins.audit.redacted import Redactor
+from plugins.audit.rotation import Rotation
 from plugins.audit.shared import SharedFields
 from plugins.audit.signing import fingerprint, key_text, signing_key
 from plugins.audit.writing import JournalWriting

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from plugins.audit.chain import Chain, Rotation
+from plugins.audit.chain import Chain
 from plugins.audit.contents import segment_lines
 from plugins.audit.open_segment import OpenSegment
+from plugins.audit.rotation import Rotation
 from plugins.audit.segments import beside, segments
 from plugins.audit.verify import verify
 from tests.plugins.audit.written import KEY, START, Wall, chain, event, write

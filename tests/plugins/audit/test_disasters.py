@@ -19,9 +19,9 @@ from typing import Any
 
 import pytest
 
-from plugins.audit.chain import Rotation
 from plugins.audit.contents import segment_lines
 from plugins.audit.journal import Journal
+from plugins.audit.rotation import Rotation
 from plugins.audit.segments import segments
 from plugins.audit.verify import verify
 from proxy.testing import FakeWorker

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from plugins.audit import journal as journal_module
-from plugins.audit.chain import Rotation
 from plugins.audit.contents import segment_lines
 from plugins.audit.frames import LARGEST
 from plugins.audit.journal import Journal, JournalError
 from plugins.audit.open_segment import OpenSegment
 from plugins.audit.queue import DeferredEvent, QueuedEvent
+from plugins.audit.rotation import Rotation
 from plugins.audit.segments import segments
 from plugins.audit.shared import SharedFields
 from plugins.audit.signing import public_key

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from plugins.audit.chain import Rotation
 from plugins.audit.pruning import prune
 from plugins.audit.recovery import recover
+from plugins.audit.rotation import Rotation
 from plugins.audit.segments import beside, segments
 from plugins.audit.verify import verify
 from tests.plugins.audit.written import KEY, START, Wall, chain, event

@@ -14,10 +14,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from plugins.audit.chain import Rotation
 from plugins.audit.open_segment import OpenSegment
 from plugins.audit.pruning import prune
 from plugins.audit.recovery import newest_seals, recover
+from plugins.audit.rotation import Rotation
 from plugins.audit.seals import SegmentEnd, read_seal
 from plugins.audit.segments import SegmentName, beside, segments
 from plugins.audit.verify import verify

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from plugins.audit.chain import Chain, Rotation
+from plugins.audit.chain import Chain
 from plugins.audit.contents import segment_lines
 from plugins.audit.keyfile import KeyFileError
 from plugins.audit.lines import EventLines
@@ -16,6 +16,7 @@ from plugins.audit.pseudonyms import Pseudonyms, pseudonyms
 from plugins.audit.queue import QueuedEvent
 from plugins.audit.redacted import Redactor, redactor
 from plugins.audit.redaction import FIELDS, Redaction, RedactionRule
+from plugins.audit.rotation import Rotation
 from plugins.audit.segments import segments
 from plugins.audit.shared import SharedFields
 from tests.plugins.audit.declared import undeclared

@@ -16,11 +16,11 @@ import pytest
 import zstandard
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from plugins.audit.chain import Rotation
 from plugins.audit.contents import Remark, segment_lines
 from plugins.audit.frames import frame_end, frames
 from plugins.audit.queue import Loss
 from plugins.audit.recovery import recover
+from plugins.audit.rotation import Rotation
 from plugins.audit.seals import read_seal
 from plugins.audit.segments import beside, segments
 from plugins.audit.signing import fingerprint, key_text

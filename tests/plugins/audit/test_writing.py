@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from plugins.audit.chain import Rotation
 from plugins.audit.contents import segment_lines
 from plugins.audit.journal import Journal
 from plugins.audit.open_segment import OpenSegment
 from plugins.audit.queue import QueuedEvent
 from plugins.audit.redacted import Redactor
 from plugins.audit.redaction import Redaction
+from plugins.audit.rotation import Rotation
 from plugins.audit.segments import segments
 from plugins.audit.shared import SharedFields
 from plugins.audit.told import ToldTraffic

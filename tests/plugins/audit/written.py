@@ -9,10 +9,11 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from plugins.audit.chain import Chain, Rotation
+from plugins.audit.chain import Chain
 from plugins.audit.queue import QueuedEvent
 from plugins.audit.recovery import newest_seals
 from plugins.audit.redacted import Redactor
+from plugins.audit.rotation import Rotation
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 START = 1772352000.0  # 2026-03-01T08:00:00Z

@@ -9,10 +9,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from plugins.audit.chain import Rotation
 from plugins.audit.contents import segment_lines
 from plugins.audit.lines import EventLines
 from plugins.audit.recovery import recover
+from plugins.audit.rotation import Rotation
 from plugins.audit.schema import table
 from plugins.audit.segments import SegmentName, beside, segments
 from tests.plugins.audit.reports.months import HOUR, WORKERS, Happening
