@@ -1,12 +1,12 @@
 """Verify: whether a journal is as it was written. If not: which segment, which events, and how they were changed.
 
 Rules:
-* A seal counts only with a valid signature. A segment whose hash is the sealed one is as it was written. If its writer
-  was killed, it is as the next start found it, and its events must follow each other.
+* `inventory.py` says what is there, and which seals count.
+* A segment whose hash is the sealed one is as it was written. If its writer was killed, it is as the next start found
+  it, and its events must follow each other.
 * Segments of a chain are numbered without a gap and chained by their seals. The last seal of a chain says that it is
   the last, or its last segment is being written. The seals that a younger chain names of older ones must be there.
-* A segment that no process writes and that has no seal proves nothing, and is reported. So is a file that is no
-  segment.
+* A segment that no process writes and that has no seal proves nothing, and is reported.
 * Losses that the journal itself accounts for are gaps, and no tampering: a writer that was killed, events that were
   lost. A segment that was pruned, with a statement signed by the journal's key, is no tampering either. It may be
   pruned while this runs.
@@ -15,7 +15,6 @@ Rules:
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -24,11 +23,12 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from plugins.audit.contents import Remark, sealed, unsealed
-from plugins.audit.plain_files import below, is_plain
+from plugins.audit.inventory import JournalInventory
+from plugins.audit.plain_files import is_plain
 from plugins.audit.pruning import is_pruned
 from plugins.audit.recovery import is_locked
 from plugins.audit.seals import SEAL, BadSealError, ReadSeal, SegmentEnd, read_seal
-from plugins.audit.segments import SegmentName, beside, by_chain
+from plugins.audit.segments import SegmentName, beside
 
 
 @dataclass
@@ -64,55 +64,17 @@ class _Verifier:
         self._journal = journal
         self._trusted = trusted
         self._fetched = fetched
-        self._verified = Verified()
-        self._files: dict[SegmentName, Path] = {}
-        self._seals: dict[SegmentName, ReadSeal] = {}
-        self._bad: set[SegmentName] = set()  # segments with a seal that proves nothing
-        self._chains: dict[str, list[SegmentName]] = {}
+        self._there = there = JournalInventory(journal, trusted)
+        self._verified = Verified(there.remarks, keys={found.key for found in there.seals.values()})
 
     def run(self) -> Verified:
-        self._look()
-        for chain in sorted(self._chains):
-            self._chain(self._chains[chain])
+        for _, names in sorted(self._there.chains.items()):
+            self._chain(names)
         self._others()
         return self._verified
 
     def _say(self, place: Path, what: str, first: int | None = None, last: int | None = None) -> None:
         self._verified.remarks.append(Remark(place, what, first, last))
-
-    # What is there
-
-    def _look(self) -> None:
-        for path in below(self._journal):
-            if path.name.endswith(".tmp"):
-                continue
-            place = path.relative_to(self._journal)
-            if not is_plain(path) and os.path.lexists(path):
-                self._say(place, "a link, a pipe or a device stands here; a journal has plain files alone")
-                continue
-            segment = place.with_name(f"{place.stem.removeprefix('_')}.jsonl.zst")
-            name = SegmentName.of(place if place.name.endswith(".jsonl.zst") else segment)
-            if name is None or place.suffix not in (".zst", ".seal", ".torn", ".pruned"):
-                self._say(place, "this file is not of the journal")
-            elif name.path.parent != place.parent:
-                self._say(place, f"this file belongs into {name.path.parent.as_posix()}; it was moved or copied")
-            elif place.suffix == ".zst":
-                self._files[name] = place
-            elif place.suffix == ".seal":
-                self._read(name, place)
-        self._chains = by_chain({*self._files, *self._seals, *self._bad})
-
-    def _read(self, name: SegmentName, place: Path) -> None:
-        try:
-            found = read_seal(self._journal / place, *self._trusted)
-            if found.seal.name != name:
-                raise BadSealError(f"it is the seal of {found.seal.name.path.as_posix()}")
-        except BadSealError as error:
-            self._bad.add(name)
-            self._say(place, f"the seal was altered: {error}")
-        else:
-            self._seals[name] = found
-            self._verified.keys.add(found.key)
 
     # A chain
 
@@ -124,7 +86,7 @@ class _Verifier:
                 after: int | None = 1
             else:
                 after = before.seal.last + 1 if before else None
-            seal = self._seals.get(name)
+            seal = self._there.seals.get(name)
             if name.number == number:
                 self._say(name.path, "there is another segment of this number; one of them was copied")
             elif name.number > number + 1:
@@ -132,10 +94,10 @@ class _Verifier:
                 after = None
             elif seal and before:
                 self._linked(name, seal, before)
-            if name not in self._files:
+            if name not in self._there.files:
                 self._gone(name, seal)
             else:
-                self._there(name, seal, after, name is last)
+                self._check(name, seal, after, name is last)
             number, before = name.number, seal
         if before and before.seal.end is SegmentEnd.ROTATED and not self._is_followed(last):
             self._say(last.path, "what followed this segment was cut off", before.seal.last + 1)
@@ -145,7 +107,7 @@ class _Verifier:
         return any(self._journal.glob(f"date=*/hour=*/*-{name.chain}-{name.number + 1:06}.jsonl.zst"))
 
     def _missing(self, name: SegmentName, number: int, after: int | None) -> None:
-        until = self._seals[name].seal.first - 1 if name in self._seals else None
+        until = self._there.seals[name].seal.first - 1 if name in self._there.seals else None
         gone = f"{number + 1} to {name.number - 1}" if name.number > number + 2 else str(number + 1)
         self._say(name.path, f"before this segment of its chain {gone} was deleted", after, until)
 
@@ -164,7 +126,7 @@ class _Verifier:
             events = (seal.seal.first, seal.seal.last) if seal else (None, None)
             self._say(name.path, "the segment was deleted", *events)
 
-    def _there(self, name: SegmentName, seal: ReadSeal | None, after: int | None, is_last: bool) -> None:
+    def _check(self, name: SegmentName, seal: ReadSeal | None, after: int | None, is_last: bool) -> None:
         try:
             if seal is not None:
                 self._sealed(name, seal, is_last)
@@ -184,7 +146,7 @@ class _Verifier:
     def _unsealed(self, name: SegmentName, after: int | None, is_last: bool) -> None:
         with self._fetched(name.path):
             remarks = list(unsealed(self._journal, name, after))
-        if name in self._bad:
+        if name in self._there.bad:
             pass  # reported already
         elif is_locked(self._journal / name.path) or self._sealed_now(name):
             self._verified.open += 1
@@ -207,11 +169,11 @@ class _Verifier:
 
     def _others(self) -> None:
         """Check that the seals of older chains, which a chain names at its beginning, are there."""
-        known = {(name.chain, seal.hash) for name, seal in self._seals.items()}
-        for name, found in sorted(self._seals.items()):
+        known = {(name.chain, seal.hash) for name, seal in self._there.seals.items()}
+        for name, found in sorted(self._there.seals.items()):
             for chain, hash_ in found.seal.others.items():
                 if (chain, hash_) not in known:
-                    there = "its newest seal of then is gone" if chain in self._chains else "all of it is gone"
+                    there = "its newest seal of then is gone" if chain in self._there.chains else "all of it is gone"
                     self._say(name.path, f"this segment was written when the chain {chain} was there: {there}")
 
 
