@@ -6,7 +6,7 @@
 Rules:
 * Everything that a profile has a field for is put there. The event as it is in the journal is under `doorkeeper` in
   ECS, under `unmapped` in OCSF: nothing is lost.
-* The outcome of an event is what happened to the client: a refusal is a failure, also where a broker refused.
+* `outcomes.py` says what came of an event.
 
 Sources: https://www.elastic.co/guide/en/ecs/8.11, https://schema.ocsf.io/1.3.0.
 """
@@ -20,6 +20,7 @@ from ipaddress import ip_address
 from typing import Any
 
 from plugins.audit.event_reading import JournalEvent
+from plugins.audit.outcomes import is_on_trial, microseconds, outcome
 
 Profile = dict[str, Any]
 VENDOR, PRODUCT = "Doorkeeper", "Doorkeeper"
@@ -66,6 +67,8 @@ def ecs(event: JournalEvent) -> Profile:
     category, kinds = ECS_KINDS.get(event["kind"], OTHER)
     if event.get("changes"):
         category, kinds = ["configuration"], ["change"]
+    if is_on_trial(event):
+        kinds = ["access", "allowed"]
     host, port = event.get("client_host"), event.get("client_port")
     said: Profile = {
         "@timestamp": event["time"],
@@ -77,17 +80,17 @@ def ecs(event: JournalEvent) -> Profile:
             module="doorkeeper",
             dataset="doorkeeper.audit",
             action=event.get("api") or event["kind"],
-            outcome=_outcome(event),
+            outcome=outcome(event),
             reason=event.get("why"),
             sequence=event["sequence"],
-            duration=_microseconds(event, 1_000),
+            duration=microseconds(event, 1_000),
         ),
         "observer": {"vendor": VENDOR, "product": PRODUCT, "type": "proxy", "version": version("doorkeeper")},
         "network": {"transport": "tcp", "protocol": "kafka"},
         "user": _present(name=event.get("principal") or event.get("claimed")),
         "source": _present(address=host, ip=_ip(host), port=port),
         "user_agent": _present(original=event.get("client_software")),
-        "tls": _present(cipher=event.get("tls"), client=_present(subject=event.get("tls_subject"))),
+        "tls": _present(**_tls(event.get("tls")), client=_present(subject=event.get("tls_subject"))),
         "rule": _present(name=event.get("rule")),
         "error": _present(code=next(iter(event.get("errors") or ()), None)),
         "doorkeeper": event,
@@ -99,8 +102,8 @@ def ocsf(event: JournalEvent) -> Profile:
     """An event as one of OCSF."""
     kind = event["kind"]
     class_uid, activity = OCSF_KINDS.get(kind, (API_ACTIVITY, _activity(event)))
-    outcome = _outcome(event)
-    failed = outcome == "failure"
+    came = outcome(event)
+    failed = came == "failure"
     source = _present(ip=_ip(event.get("client_host")), port=event.get("client_port"), name=event.get("client_id"))
     said: Profile = {
         "metadata": {
@@ -116,9 +119,9 @@ def ocsf(event: JournalEvent) -> Profile:
         "type_uid": class_uid * 100 + activity,
         "time": round(datetime.fromisoformat(event["time"]).astimezone(UTC).timestamp() * 1000),
         "severity_id": MEDIUM if failed else INFORMATIONAL,
-        "status_id": {"success": 1, "failure": 2}.get(outcome, 0),
+        "status_id": {"success": 1, "failure": 2}.get(came, 0),
         "status_detail": event.get("why"),
-        "duration": _microseconds(event, 0.001),
+        "duration": microseconds(event, 0.001),
         "src_endpoint": source or {"name": event["instance"]},  # for events about the journal itself
         "unmapped": event,
     }
@@ -133,8 +136,7 @@ def ocsf(event: JournalEvent) -> Profile:
             response=_present(error=next(iter(event.get("errors") or ()), None), message=event.get("why")),
         )
         said["resources"] = [
-            _present(type=one.get("type"), name=one.get("name"), uid=one.get("id"))
-            for one in event.get("resources") or ()
+            _present(type=one.get("type"), name=one.get("name"), uid=one.get("id")) for one in _resources(event)
         ]
     elif class_uid == AUTHENTICATION:
         said["user"] = user
@@ -156,29 +158,25 @@ def _ip(host: str | None) -> str | None:
         return None
 
 
+def _tls(said: str | None) -> Profile:
+    """The cipher and the version of ECS, of a text as `TLSv1.3 TLS_AES_256_GCM_SHA384`."""
+    version, _, cipher = (said or "").partition(" ")
+    protocol, _, number = version.partition("v")
+    return {"cipher": cipher, "version": number, "version_protocol": protocol.lower()}
+
+
+def _resources(event: JournalEvent) -> list[JournalEvent]:
+    """The resources that the event is about; that of a denial has fields of its own."""
+    if event.get("resource_type") is not None:
+        return [{"type": event["resource_type"], "name": event.get("resource_name")}]
+    return event.get("resources") or []
+
+
 def _activity(event: JournalEvent) -> int:
     if event["kind"] not in ("request", "summary", "denied"):
         return OTHER_ACTIVITY
     operations = [event.get("operation"), *(one.get("operation") for one in event.get("resources") or ())]
     return next((ACTIVITIES[one] for one in operations if one in ACTIVITIES), UNKNOWN_ACTIVITY)
-
-
-def _outcome(event: JournalEvent) -> str:
-    kind = event["kind"]
-    if kind in ("authentication_failed", "connection_failed", "denied", "events_lost") or event.get("errors"):
-        return "failure"
-    if kind == "request" and event.get("outcome") != "answered":
-        return "unknown" if event.get("outcome") == "unknown" else "failure"
-    return "success"
-
-
-def _microseconds(event: JournalEvent, times: float) -> int | None:
-    """The duration of an event, in another unit."""
-    if event.get("lasted_us") is not None:
-        return int(event["lasted_us"] * times)
-    if event["kind"] != "request" or event.get("broker_us") is None:
-        return None
-    return int((event["broker_us"] + (event.get("proxy_us") or 0)) * times)
 
 
 def _present(**fields: Any) -> Profile:

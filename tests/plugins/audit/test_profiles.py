@@ -37,6 +37,8 @@ ECS_FIELDS = {
     "source.port",
     "user_agent.original",
     "tls.cipher",
+    "tls.version",
+    "tls.version_protocol",
     "tls.client.subject",
     "rule.name",
     "error.code",
@@ -136,9 +138,27 @@ def test_a_request_says_who_did_what_and_what_came_of_it() -> None:
     assert other["resources"] == [{"type": "topic", "name": "orders", "uid": "x"}]
 
 
-@pytest.mark.parametrize(("outcome", "said"), [("answered", "success"), ("unknown", "unknown"), ("none", "failure")])
-def test_what_has_no_answer_is_no_success(outcome: str, said: str) -> None:
-    assert ecs(event("request", api="Produce", outcome=outcome))["event"]["outcome"] == said
+DENIED = event(
+    "denied", api="Fetch", operation="Read", resource_type="topic", resource_name="orders", why="no rule allows it"
+)
+
+
+@pytest.mark.parametrize("enforced", [True, False])
+def test_what_rules_on_trial_would_refuse_is_no_failure(enforced: bool) -> None:
+    one, other = ecs({**DENIED, "enforced": enforced}), ocsf({**DENIED, "enforced": enforced})
+    assert one["event"]["type"] == ["access", "denied" if enforced else "allowed"]
+    assert one["event"]["outcome"] == ("failure" if enforced else "success")
+    assert (other["status_id"], other["severity_id"]) == ((2, 3) if enforced else (1, 1))
+    assert other["resources"] == [{"type": "topic", "name": "orders"}]
+
+
+def test_the_version_of_tls_stands_beside_the_cipher() -> None:
+    assert ecs(REQUEST)["tls"] == {
+        "cipher": "TLS_AES_256_GCM_SHA384",
+        "version": "1.3",
+        "version_protocol": "tls",
+        "client": {"subject": "CN=alice"},
+    }
 
 
 @pytest.mark.parametrize("profile", PROFILES)
