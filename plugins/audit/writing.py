@@ -3,6 +3,8 @@
 Rules:
 * Lines are made of the events in the queue, in their order, and then of the summaries that are due. A frame has one MiB
   of lines, or little more.
+* The next segment begins before the events are written, unless they waited for long, as for a full disk: then they are
+  written where those of their time are, so that they are found by their time.
 * If the segment that is being written is deleted or moved, the next one begins at once, and the log says how many
   events are gone. The events that were being written at that moment are written again.
 * An event that cannot be made, or cannot be written as a line, is lost, and blocks no other. The log says so,
@@ -25,6 +27,7 @@ from plugins.audit.told import ToldEvents
 from proxy.plugin import LineWriter
 
 FRAME = 1 << 20  # bytes of lines in one frame, or little more
+LATE = 60.0  # seconds after which events that waited may be of another time than the next segment
 BREATH = 32  # entries, or resources of one, made at once, before the relay's thread gets the interpreter
 
 
@@ -49,6 +52,7 @@ class JournalWriting:
         self._flushed = threading.Condition()
         self._over: deque[QueuedEvent] = deque()  # summaries to write
         self._newest: list[QueuedEvent | ToldEvents | Loss] = []  # entries of the last frame, until it is on disk
+        self._emptied = wall()  # when all that the queue had was written last
         self._taken = 0  # how many events of the queue are lines
         self.on_disk = 0  # and how many are on disk
 
@@ -64,11 +68,16 @@ class JournalWriting:
         """
         self._flush()
         self._take_due(now)
-        refused = self._rotate(bool(self._queue or self._over))
+        began = self._wall()
+        is_late = bool(self._queue) and began - self._emptied > LATE
+        refused = None if is_late else self._rotate(bool(self._queue or self._over))
         while self._queue:
             self._fill(self._take)
             self._flush()
+        self._emptied = began
         self._take_due(now)  # including requests that were counted only now
+        if is_late:
+            refused = self._rotate(bool(self._over))
         while self._over:
             self._fill(self._take_summary)
             self._flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from math import nan
 from pathlib import Path
 
@@ -15,13 +16,14 @@ from plugins.audit.queue import QueuedEvent
 from plugins.audit.redacted import Redactor
 from plugins.audit.redaction import Redaction
 from plugins.audit.rotation import Rotation
+from plugins.audit.search import EventFilter, search
 from plugins.audit.segments import segments
 from plugins.audit.shared import SharedFields
 from plugins.audit.told import ToldTraffic
 from plugins.audit.verify import verify
 from proxy.testing import FakeWorker
 from tests.plugins.audit.test_told import numbers
-from tests.plugins.audit.written import START, Wall
+from tests.plugins.audit.written import START, Wall, full_disk
 
 TOLD = ToldTraffic(SharedFields({"principal": "User:alice"}), "Produce", 9)
 
@@ -101,6 +103,32 @@ def test_events_that_cannot_be_written_are_lost_and_keep_nothing_else_from_being
     assert verified.is_intact
     assert verified.events == len(lines)
     assert [remark.what.partition(" here")[0] for remark in verified.remarks] == ["1 events were lost"] * 6
+
+
+def test_events_that_waited_for_a_full_disk_for_hours_are_found_by_the_time_at_which_they_happened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plugins.audit.journal.AGAIN", 0.0)
+    wall, until = Wall(), datetime.fromtimestamp(START + 3600, UTC)
+    journal = Journal(tmp_path / "journal", tmp_path / "key", "a", 0, FakeWorker().tell, wall=wall)
+    journal.open()
+    with full_disk(tmp_path):
+        for number in range(9):
+            wall.now += 60
+            journal.put("request", wall.now, {"correlation_id": number})
+            journal.work()
+            assert journal.is_refused
+        wall.now = START + 3 * 3600
+        journal.put("request", wall.now, {"correlation_id": 9})
+        journal.work()
+    journal.work()
+    journal.put("request", wall.now, {"correlation_id": 10})
+    journal.close()
+    found = search(tmp_path / "journal", EventFilter(until=until, kind="request"))
+    assert [event["correlation_id"] for event in found] == list(range(9))
+    assert told(tmp_path) == list(range(11))
+    assert len({path.parent for path in segments(tmp_path / "journal")}) == 2
+    assert verify(tmp_path / "journal").is_intact
 
 
 class FailingRedactor(Redactor):
