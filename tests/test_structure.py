@@ -36,6 +36,7 @@ TESTED_WITH = {
     "plugins/audit/reports/controls.py": "tests/plugins/audit/reports/render/test_page.py",
     "plugins/audit/reports/expressions.py": "tests/plugins/audit/reports/catalogue/test_recounts.py",
     "plugins/audit/reports/pipeline/computed.py": "tests/plugins/audit/reports/test_job.py",
+    "plugins/audit/reports/pipeline/sources.py": "tests/plugins/audit/reports/test_job.py",
     "plugins/faults/kinds.py": "tests/plugins/faults/effects/test_answers.py",
     "plugins/faults/trials.py": "tests/plugins/faults/test_on_requests.py",
     "plugins/sasl_inspected/claims.py": "tests/plugins/test_sasl_inspected.py",

@@ -29,7 +29,7 @@ from proxy.cli.report_options import access_of, inputs_of
 from proxy.text.words import nearest
 
 if TYPE_CHECKING:
-    from plugins.audit.reports.job import Progressed
+    from plugins.audit.reports.progress import Progressed
 
 THIS_MACHINE = "local[*]"
 SUBMITTED = "PYSPARK_GATEWAY_PORT"  # is set by spark-submit, which says the master itself

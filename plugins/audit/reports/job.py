@@ -18,25 +18,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from plugins.audit.reports.alone import alone
 from plugins.audit.reports.catalogue import REPORTS
-from plugins.audit.reports.facts import JournalFacts
 from plugins.audit.reports.inputs import Inputs
 from plugins.audit.reports.pipeline.audit_topic import PLAIN, AuditTopicPlace, TopicAccess
 from plugins.audit.reports.pipeline.computed import computed
 from plugins.audit.reports.pipeline.java import NoJavaError
 from plugins.audit.reports.pipeline.place import JournalPlace, PlaceError, java_says
 from plugins.audit.reports.pipeline.session import SparkMissingError, knows_zone, session
+from plugins.audit.reports.progress import Progressed, WorkProgress
 from plugins.audit.reports.render.page import HASHES, PAGE, write_page
 from plugins.audit.reports.render.sheet import NEEDED, Sheet, not_made, write_sheet
 from plugins.audit.reports.report import AuditReport, CannotTellError, ordered
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
     from plugins.audit.reports.pipeline.events import PeriodEvents
 
@@ -45,14 +45,6 @@ JournalSource = JournalPlace | AuditTopicPlace
 
 class ReportError(Exception):
     """Reports cannot be made. The text is one line for people."""
-
-
-class Progressed(NamedTuple):
-    """Progress: `done` of `total` parts of the work are done, `what` last."""
-
-    done: int
-    total: int
-    what: str
 
 
 @dataclass(frozen=True)
@@ -145,9 +137,8 @@ class _Run:
         self._job = job
         self._place = place
         self._spark = spark
-        self._tell = tell
-        self._done = 0
-        self._total = 0
+        self._progress = WorkProgress(tell)
+        self._progress.total = len(job.reports) + 1
 
     def page(self) -> Path:
         events, inputs = self._read()
@@ -159,48 +150,20 @@ class _Run:
         for name in (PAGE, HASHES, *(name for report in REPORTS for name in report.tables)):
             (self._job.out / name).unlink(missing_ok=True)
 
-    def _step(self, what: str, parts: int = 1) -> None:
-        self._done += parts
-        self._tell(Progressed(self._done, self._total, what))
-
     def _read(self) -> tuple[PeriodEvents, Inputs]:
         from plugins.audit.reports.pipeline.events import PeriodEvents
         from plugins.audit.reports.pipeline.inspection import corrupt, counted
+        from plugins.audit.reports.pipeline.sources import read_journal, read_topic
 
-        place, asked, work = self._place, self._job.inputs, self._job.store
-        rows, facts = self._of_journal(place, work) if isinstance(place, JournalPlace) else self._of_topic(place, work)
+        job, place, spark, progress, asked = self._job, self._place, self._spark, self._progress, self._job.inputs
+        if isinstance(place, JournalPlace):
+            rows, facts = read_journal(spark, place, job.store, asked, job.keys, progress)
+        else:
+            rows, facts = read_topic(spark, place, job.access, job.store, progress)
         events = PeriodEvents(rows, asked)
         facts = replace(counted(events, facts), corrupt=corrupt(rows))
-        self._step("what is missing is known")
+        progress.step("what is missing is known")
         return events, replace(asked, facts=facts)
-
-    def _of_journal(self, place: JournalPlace, work: JournalPlace) -> tuple[DataFrame, JournalFacts]:
-        from plugins.audit.reports.pipeline.inspection import inspect, of_period
-        from plugins.audit.reports.pipeline.store import EventStore
-
-        job, asked = self._job, self._job.inputs
-        listing = place.listing(self._spark)
-        sealed, unsealed = (of_period(paths, None, asked.until) for paths in listing)
-        facts = inspect(self._spark, place, of_period((*sealed, *unsealed), asked.since, asked.until), job.keys)
-        sound = [path for path in sealed if not facts.doubts(path)]
-        self._total = len(sound) + 2 + len(job.reports)
-        store = EventStore(self._spark, place, work)
-        fresh = store.take_in(sound, lambda many: self._step("segments are read", many))
-        if known := len(sound) - fresh:
-            self._step("segments are read", known)
-        store.look_at((*unsealed, *(path for path in sealed if facts.doubts(path))))
-        self._step("open segments are read")
-        return store.rows(), facts
-
-    def _of_topic(self, place: AuditTopicPlace, work: JournalPlace) -> tuple[DataFrame, JournalFacts]:
-        from plugins.audit.reports.pipeline.inspection import of_topic
-        from plugins.audit.reports.pipeline.topic_store import TopicStore
-
-        self._total = 2 + len(self._job.reports)
-        store = TopicStore(self._spark, place, self._job.access, work)
-        store.take_in()
-        self._step("the topic is read")
-        return store.rows(), of_topic(place, store.partitions(), tuple(store.gaps()))
 
     def _sheet(self, report: AuditReport, events: PeriodEvents, inputs: Inputs) -> Sheet:
         if report.needs and getattr(inputs, report.needs) is None:
@@ -212,4 +175,4 @@ class _Run:
         except CannotTellError as error:
             return not_made(report, str(error))
         finally:
-            self._step(report.name)
+            self._progress.step(report.name)

@@ -17,9 +17,10 @@ from plugins.audit.redaction import RedactionRule
 from plugins.audit.reports.catalogue import REPORTS
 from plugins.audit.reports.facts import JournalFacts
 from plugins.audit.reports.inputs import Inputs
-from plugins.audit.reports.job import Progressed, ReportError, ReportJob, make
+from plugins.audit.reports.job import ReportError, ReportJob, make
 from plugins.audit.reports.pipeline.place import JournalPlace
 from plugins.audit.reports.pipeline.session import knows_zone
+from plugins.audit.reports.progress import Progressed
 from plugins.audit.segments import segments
 from tests.plugins.audit.reports.journals import lose_segment, write_journal
 from tests.plugins.audit.reports.months import HOUR, Happening
