@@ -145,7 +145,10 @@ class TopicStore:
         there = there.select("partition", "offset").unionByName(table(self._spark, torn, AT))
         before = F.lag("offset", 1, -1).over(Window.partitionBy("partition").orderBy("offset"))
         missing = there.withColumn("before", before).where("offset > before + 1").orderBy("partition", "offset")
-        for row in missing.limit(MOST).collect():
+        found = missing.limit(MOST).collect()
+        for row in found:
             first, last = row.before + 1, row.offset - 1
             what = f"records {first} to {last} were gone before they were read: by retention, or somebody deleted them"
             yield RemarkFacts(f"{self._place.topic}-{row.partition}", what, None, None, gap=True)
+        if len(found) == MOST and (more := missing.count() - MOST):
+            yield RemarkFacts(self._place.topic, f"{more:,} more gaps are not listed here", None, None, gap=True)

@@ -151,6 +151,22 @@ def test_records_that_are_gone_before_they_were_read_are_gaps(spark: SparkSessio
     assert gap.what.startswith("records 30 to 39 were gone before they were read")
 
 
+def test_gaps_that_are_too_many_to_be_listed_are_counted(
+    spark: SparkSession, topic: Topic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The marker at the end of a transaction is no record."""
+    monkeypatch.setattr("plugins.audit.reports.pipeline.topic_store.MOST", 2)
+    producer = Producer({"bootstrap.servers": topic.place.brokers, "transactional.id": topic.name})
+    producer.init_transactions()
+    for number in range(1, 6):
+        producer.begin_transaction()
+        producer.produce(topic.name, event(number), partition=0)
+        producer.commit_transaction()
+    *listed, others = topic.store(spark).gaps()
+    assert [gap.what.partition(" were")[0] for gap in listed] == ["records 1 to 1", "records 3 to 3"]
+    assert (others.place, others.what, others.gap) == (topic.name, "3 more gaps are not listed here", True)
+
+
 def test_a_topic_that_is_created_again_is_read_from_its_beginning_and_what_was_read_before_stays(
     spark: SparkSession, topic: Topic
 ) -> None:
