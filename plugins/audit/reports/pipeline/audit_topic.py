@@ -25,6 +25,8 @@ PACKAGE = (
 SCHEME = "kafka:"
 _PLACE = re.compile(r"kafka://(?P<brokers>[^/@?#\s]+:\d+(?:,[^/@?#\s]+:\d+)*)/(?P<topic>[A-Za-z0-9._-]{1,249})")
 COMMENTS = ("#", "!")
+LETTERS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+_ESCAPED = re.compile(r"\\(u[0-9a-fA-F]{4}|.)")
 OURS = ("bootstrap.servers", "group.id", "key.deserializer", "value.deserializer", "auto.offset.reset")
 
 
@@ -121,8 +123,14 @@ def client_settings(file: Path) -> dict[str, str]:
             raise PlaceError(f"{file}:{number}: this is no setting; write it as security.protocol=SASL_SSL")
         if name in OURS:
             raise PlaceError(f"{file}:{number}: {name} is not for this file; leave it out")
-        settings[name] = value
+        settings[name] = _ESCAPED.sub(_meant, value)
     return settings
+
+
+def _meant(escaped: re.Match[str]) -> str:
+    """What stands for this after a backslash in Java's properties."""
+    what = escaped[1]
+    return chr(int(what[1:], 16)) if len(what) > 1 else LETTERS.get(what, what)
 
 
 def _whole_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -130,7 +138,8 @@ def _whole_lines(text: str) -> Iterator[tuple[int, str]]:
     whole, began = "", 1
     for number, line in enumerate(text.splitlines(), 1):
         whole += line.strip()
-        if whole.endswith("\\") and not whole.startswith(COMMENTS):
+        is_open = (len(whole) - len(whole.rstrip("\\"))) % 2  # two backslashes are one of the value
+        if is_open and not whole.startswith(COMMENTS):
             whole = whole[:-1]
             continue
         yield began, whole

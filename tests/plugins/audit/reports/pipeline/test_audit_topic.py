@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 from plugins.audit.reports.pipeline.audit_topic import PACKAGE, AuditTopicPlace, TopicAccess, client_settings
 from plugins.audit.reports.pipeline.place import PlaceError
@@ -47,6 +49,24 @@ def test_a_setting_may_go_on_in_the_next_line_as_kafka_writes_a_login(tmp_path: 
         client_settings(file)
     file.write_text(file.read_text().removesuffix("nonsense"))
     assert client_settings(file) == {"sasl.jaas.config": 'a.Module required x="y" z="w";', "a": "b"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'sasl.jaas.config=a.Module required password="a\\\\b";',
+        "ssl.key.password=\\u00e4\\:\\=\\#\\t.",
+        "ssl.key.password=ends\\\\\nsecurity.protocol=SSL",
+        "ssl.key.password=goes\\\\\\\n  on\nsecurity.protocol=SSL",
+    ],
+)
+def test_a_backslash_means_what_it_means_to_tools_of_kafka(spark: SparkSession, tmp_path: Path, text: str) -> None:
+    file = tmp_path / "client.properties"
+    file.write_text(text)
+    jvm: Any = spark._jvm
+    theirs = jvm.java.util.Properties()
+    theirs.load(jvm.java.io.StringReader(text))
+    assert client_settings(file) == dict(theirs)
 
 
 def test_a_file_of_settings_that_cannot_be_used_is_an_error_with_its_place(tmp_path: Path) -> None:
