@@ -41,11 +41,11 @@ class Guard:
 
     def _check_local(self, request: Request) -> None:
         if not self._is_local:
-            way_out = 'give "admin:" a "token_file:", or bind it to 127.0.0.1'
+            way_out = 'give "admin:" a "token:", or bind it to 127.0.0.1'
             raise HttpError(403, f"without a token this is answered on loopback alone; {way_out}")
         is_of_page = "origin" in request.headers or request.headers.get("sec-fetch-site", "none") not in OF_NO_PAGE
         if is_of_page or not _is_ours(request.headers.get("host", "")):
-            raise HttpError(403, 'browsers are not answered here without a token; give "admin:" a "token_file:"')
+            raise HttpError(403, 'browsers are not answered here without a token; give "admin:" a "token:"')
 
 
 def _is_ours(host: str) -> bool:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from proxy.config.model import Admin
 from tests.proxy.admin.served import asked
 
 TOKEN = "0123456789abcdef"
@@ -57,3 +60,11 @@ async def test_a_token_or_loopback_lets_pass(options: dict[str, str], headers: d
         assert (answer.headers.get("www-authenticate") == "Bearer") == (status == 401)
         assert TOKEN not in answer.text
         assert (await client.get("/health", headers=headers)).status_code == 200
+
+
+@pytest.mark.parametrize("options", [{"bind": "0.0.0.0:9190"}, {}])
+async def test_who_is_refused_without_a_token_is_told_an_option_that_there_is(options: dict[str, str]) -> None:
+    async with asked(**options) as client:
+        said = (await client.get("/faults", headers={"origin": "http://evil.example.com"})).json()["detail"]
+    (option,) = re.findall(r'give "admin:" a "(\w+):"', said)
+    assert option in Admin.model_fields
