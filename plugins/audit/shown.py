@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from plugins.audit.event_reading import JournalEvent
+from plugins.audit.outcomes import is_on_trial
 
 MOST = 5  # resources in a line
 
@@ -16,9 +17,11 @@ def shown(event: JournalEvent) -> str:
 
 
 def _who(event: JournalEvent) -> str:
-    if event.get("client_host") is None:
+    client, port = event.get("client_host"), event.get("client_port")
+    if client is None:
         return f"{event['instance']}-{event['worker']}"
-    client = ":".join(str(event[name]) for name in ("client_host", "client_port") if event.get(name) is not None)
+    if port is not None:
+        client = f"[{client}]:{port}" if ":" in client else f"{client}:{port}"
     return " ".join(filter(None, (event.get("principal"), client, event.get("client_id"))))
 
 
@@ -31,7 +34,8 @@ def _what(event: JournalEvent) -> str:
         lost = f"{event['lost']} events" if event.get("lost") else None
         many = f"{event['connections']} connections" if (event.get("connections") or 1) > 1 else None
         claimed = f"as {event['claimed']}" if event.get("claimed") else None
-        facts = (" ".join(filter(None, asked)), claimed, event.get("why"), event.get("rule"), lost, many)
+        trial = "let through since the rules are only tried" if is_on_trial(event) else None
+        facts = (" ".join(filter(None, asked)), claimed, event.get("why"), event.get("rule"), trial, lost, many)
         return ", ".join([event["kind"].replace("_", " "), *filter(None, facts)])
     about = _changes(event) or _resources(event)
     return "  ".join(filter(None, (_api(event), about, _outcome(event))))

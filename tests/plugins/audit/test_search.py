@@ -113,6 +113,20 @@ def test_a_line_about_a_failed_login_tells_as_whom() -> None:
     assert shown(failed) == "t  h  authentication failed, as User:bob, no"
 
 
+def test_a_line_about_a_denial_by_rules_on_trial_says_that_it_was_let_through() -> None:
+    denied = {"kind": "denied", "time": "t", "client_host": "h", "operation": "Read", "resource_type": "topic"}
+    assert shown({**denied, "enforced": True, "why": "no"}) == "t  h  denied, Read topic, no"
+    assert shown({**denied, "enforced": False, "why": "no"}) == (
+        "t  h  denied, Read topic, no, let through since the rules are only tried"
+    )
+
+
+def test_an_address_of_ipv6_stands_apart_from_its_port() -> None:
+    opened = {"kind": "connection_opened", "time": "t", "client_host": "2001:db8::1"}
+    assert shown({**opened, "client_port": 4711}) == "t  [2001:db8::1]:4711  connection opened"
+    assert shown(opened) == "t  2001:db8::1  connection opened"
+
+
 def test_a_segment_that_was_moved_or_copied_is_read_once(journal: Path) -> None:
     whole = list(search(journal, EventFilter()))
     first, second, *_ = segments(journal)
