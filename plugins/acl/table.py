@@ -99,7 +99,7 @@ def checks() -> dict[Api, tuple[Check, ...]]:
         api.INCREMENTAL_ALTER_CONFIGS: (AlterConfigsCheck(),),
         api.ALTER_PARTITION_REASSIGNMENTS: ALTERS,
         api.LIST_PARTITION_REASSIGNMENTS: DESCRIBES,
-        api.OFFSET_DELETE: (RequestCheck(DELETE, GROUP), ElementCheck(READ, TOPIC)),
+        api.OFFSET_DELETE: (RequestCheck(DELETE, GROUP), ElementCheck(READ, TOPIC, anyway=True)),
         api.DESCRIBE_CLIENT_QUOTAS: (RequestCheck(DESCRIBE_CONFIGS, CLUSTER),),
         api.ALTER_CLIENT_QUOTAS: (RequestCheck(ALTER_CONFIGS, CLUSTER),),
         api.DESCRIBE_USER_SCRAM_CREDENTIALS: DESCRIBES,
@@ -160,7 +160,7 @@ def checks() -> dict[Api, tuple[Check, ...]]:
         api.ALTER_SHARE_GROUP_OFFSETS: (READS_GROUP, ElementCheck(READ, TOPIC, says=True)),
         api.DELETE_SHARE_GROUP_OFFSETS: (
             RequestCheck(DELETE, GROUP),
-            ElementCheck(READ, TOPIC, says=True),
+            ElementCheck(READ, TOPIC, says=True, anyway=True),
         ),
         api.STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE: (READS_GROUP,),
         api.UNREGISTER_CONTROLLER: ALTERS,

@@ -38,7 +38,7 @@ ONCE = frozenset(
         api.PRODUCE,
     }
 )
-JOINED = frozenset({api.OFFSET_COMMIT, api.OFFSET_DELETE, api.TXN_OFFSET_COMMIT})
+JOINED = frozenset({api.ALTER_SHARE_GROUP_OFFSETS, api.OFFSET_COMMIT, api.OFFSET_DELETE, api.TXN_OFFSET_COMMIT})
 
 
 class RefusedElement(NamedTuple):
