@@ -6,7 +6,8 @@ Rules:
 * Reading takes time by the length of the listing alone, whatever stands in it. So no search for the end of something is
   made twice, and every expression goes over its text once.
 * An ACL that kafka-acls cannot make is reported, never left out in silence. The tool trims names, knows the cluster by
-  one name, and refuses operations that no broker asks for. A command is a line that a person reads before it runs.
+  one name, and refuses operations that no broker asks for, and Delete of the cluster. A command is a line that a person
+  reads before it runs.
 """
 
 import re
@@ -50,6 +51,8 @@ _FLAG = {
     ResourceType.DELEGATION_TOKEN: "--delegation-token",
     ResourceType.USER: "--user-principal",
 }
+# The operations that the tool takes (AclEntry.supportedOperations): the right to delete every topic is none of them.
+_TAKEN = {**ASKED, ResourceType.CLUSTER: ASKED[ResourceType.CLUSTER] - {Operation.DELETE}}
 W = TypeVar("W", bound=Word)
 
 
@@ -145,9 +148,11 @@ def commands(of: Iterable[Binding], bootstrap: str) -> tuple[list[str], list[Uns
 
 
 def _unsayable(one: Binding) -> str | None:
-    if one.operation is not Operation.ALL and one.operation not in ASKED[one.kind]:
-        known = ", ".join(sorted(operation.word for operation in ASKED[one.kind]))
-        return f"kafka-acls refuses {one.operation.word} here, for no broker asks for it; it takes {known}"
+    if one.operation is not Operation.ALL and one.operation not in _TAKEN[one.kind]:
+        known = ", ".join(sorted(operation.word for operation in _TAKEN[one.kind]))
+        asked = one.operation in ASKED[one.kind]
+        why = "so create it through the Admin API" if asked else "for no broker asks for it"
+        return f"kafka-acls refuses {one.operation.word} here, {why}; it takes {known}"
     if one.kind is ResourceType.CLUSTER and one.pattern != (PatternType.LITERAL, CLUSTER_NAME):
         return f'kafka-acls knows the cluster as "{CLUSTER_NAME}" only; create it through the Admin API'
     for text in (one.pattern.name, one.principal, one.host):

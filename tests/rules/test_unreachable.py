@@ -128,6 +128,8 @@ def test_what_can_never_match_is_told_with_its_place(case: str) -> None:
         "{deny: User:a, to: [Read, Write], topics: t, groups: g}",
         "{allow: User:a, to: Alter, cluster: kafka-*}",
         "{allow: User:a, to: Alter, cluster: '*'}",
+        "{deny: User:a, to: Delete, cluster: true}",  # of every topic
+        "{allow: User:a, to: [Delete, Describe], cluster: true}\n  - {deny: User:a, to: Describe, cluster: true}",
         "{allow: User:a, to: Read, topics: '*', groups: 'any name*'}",
         "{allow: User:a, to: Read, topics: t, from: ['*', '0:0:0:0:0:0:0:1', 10.1.2.3, fd00::/8]}",
         "{allow: 'User:*', to: Read, topics: t}\n  - {deny: User:a, to: Read, topics: t}",

@@ -18,6 +18,7 @@ from proxy.protocol.api import APIS, DESCRIBE_TOPIC_PARTITIONS, METADATA, PRODUC
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.api_versions import ApiVersionsResponse
 from proxy.protocol.messages.elect_leaders import ElectLeadersRequest
+from rules.vocabulary import ASKED, Operation
 from tests.plugins.acl.talk import Rules, Talk
 
 TABLE = checks()
@@ -69,6 +70,14 @@ def test_every_version_that_is_asked_about_is_looked_at(api: Api, rules: Callabl
     routes = Filters([rules("acls: []").acl]).table
     seen = [version for version in api.versions if routes[api.key << 16 | version].request is not None]
     assert seen == ([] if TABLE.get(api) == FREE else [*api.versions])
+
+
+def test_no_right_that_a_check_asks_for_is_said_to_be_asked_by_no_broker() -> None:
+    every = [check for some in TABLE.values() for check in some if isinstance(check, (RequestCheck, ElementCheck))]
+    rights = {(check.kind, check.operation) for check in every}
+    rights |= {(CLUSTER, check.or_cluster) for check in every if isinstance(check, ElementCheck) and check.or_cluster}
+    assert (CLUSTER, Operation.DELETE) in rights
+    assert [right for right in rights if right[1] not in ASKED[right[0]]] == []
 
 
 def test_an_api_that_nobody_thought_of_is_refused(rules: Callable[..., Rules]) -> None:

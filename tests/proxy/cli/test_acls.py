@@ -96,6 +96,7 @@ def test_what_kafka_cannot_say_is_left_out_and_told(tmp_path: Path) -> None:
         "acls:\n"
         "  - {allow: User:a, to: Read, topics: t, from: 10.0.0.0/8, tls: true}\n"
         "  - {allow: User:a, to: [Write, Read], groups: g}\n"
+        "  - {allow: User:a, to: Delete, cluster: true}\n"
     )
     result = acls("export", file)
     assert result.stdout == (
@@ -105,6 +106,9 @@ def test_what_kafka_cannot_say_is_left_out_and_told(tmp_path: Path) -> None:
         f'{file}:2:5: left out: Kafka\'s ACLs cannot say "from" and "tls"; take it out of the rule',
         'left out: Allow User:a Write from "*" on Group g: kafka-acls refuses Write here, for no broker asks for it; '
         "it takes AlterConfigs, Delete, Describe, DescribeConfigs, Read",
+        'left out: Allow User:a Delete from "*" on Cluster kafka-cluster: kafka-acls refuses Delete here, so create it '
+        "through the Admin API; it takes Alter, AlterConfigs, ClusterAction, Create, Describe, DescribeConfigs, "
+        "IdempotentWrite",
     ]
     assert result.exit_code == 1
 
