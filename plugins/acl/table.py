@@ -157,7 +157,7 @@ def checks() -> dict[Api, tuple[Check, ...]]:
             ElementCheck(DESCRIBE, TOPIC, says=True),
             ListAllFilter(DESCRIBE, TOPIC, "groups.topics"),
         ),
-        api.ALTER_SHARE_GROUP_OFFSETS: (READS_GROUP, ElementCheck(READ, TOPIC, says=True)),
+        api.ALTER_SHARE_GROUP_OFFSETS: (READS_GROUP, ElementCheck(READ, TOPIC, says=True, anyway=True)),
         api.DELETE_SHARE_GROUP_OFFSETS: (
             RequestCheck(DELETE, GROUP),
             ElementCheck(READ, TOPIC, says=True, anyway=True),
