@@ -56,4 +56,9 @@ def how_it_ended(code: int | None, scarce: str | None = None) -> str:
     """The end of a worker, in words for the log. No code: there was no process, perhaps since something is `scarce`."""
     if code is None:
         return f"could not be started: {scarce}" if scarce else "could not be started"
-    return f"was ended by {signal.Signals(-code).name}" if code < 0 else f"exited with code {code}"
+    if code >= 0:
+        return f"exited with code {code}"
+    try:
+        return f"was ended by {signal.Signals(-code).name}"
+    except ValueError:  # most real-time signals have no name
+        return f"was ended by signal {-code}"

@@ -22,6 +22,7 @@ from proxy.net.channel import Learned, Settings
 from proxy.net.complaints import Complaints
 from proxy.net.process import DrainResult, StartError
 from proxy.net.tasks import Tasks
+from proxy.net.worker_process import how_it_ended
 from proxy.net.workers import Workers
 from proxy.telemetry.counters import NetworkCounters
 from proxy.telemetry.report import Report
@@ -79,6 +80,10 @@ async def test_workers_serve_the_same_ports_and_one_that_dies_is_replaced(
     (line,) = [line for line in logs if line["event"] == "worker died"]
     assert line["why"] == "was ended by SIGKILL"
     assert is_free(LOOPBACK, port_of(config))
+
+
+def test_a_worker_may_be_ended_by_a_signal_without_a_name() -> None:
+    assert how_it_ended(-signal.SIGRTMIN - 1) == f"was ended by signal {signal.SIGRTMIN + 1}"
 
 
 async def test_workers_that_replace_others_have_the_same_rules_in_force_though_the_file_is_broken(
