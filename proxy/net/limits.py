@@ -10,6 +10,8 @@ Rules:
 * Connections have no timers: with ten thousand connections one look at all costs 2 ms, a timer for each far more.
   Nothing is noted when a frame begins. The next look knows the frame again by the position of its end in the stream.
 * A look at very many connections is done in slices, and so are the ends of those that are late: others run in between.
+* If the process was stopped for a while, what came meanwhile is read before anybody is late, and what was under way has
+  its time anew.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from proxy.telemetry.counters import NetworkCounters
 LONGEST_LOOK = 1.0  # seconds between two looks, at most
 LOOKS = 4  # the least number of looks within the shortest limit
 RATE = 64 << 10  # bytes a second
+STOPPED = 2.0  # seconds by which a look is late only if the process was stopped: the reactor serves 5 ms at a time
 
 
 class TimedSide(Protocol):
@@ -145,6 +148,10 @@ class Watch:
                 )
             if reason is not None:
                 connection.abort(reason, is_fault=not idle)
+        self.looked()
+
+    def looked(self) -> None:
+        """A look is done. What it did not see has its time anew: after a look at nobody, all that is under way."""
         self._frames.looked()
         self._backlogs.looked()
 
@@ -175,7 +182,11 @@ async def enforce(
         limits = in_force()
         watch.apply(limits)
         shortest = min(limits.first_frame, limits.idle, limits.frame_time, limits.take_time)
-        await trio.sleep(min(LONGEST_LOOK, shortest / LOOKS))
+        due = trio.current_time() + min(LONGEST_LOOK, shortest / LOOKS)
+        await trio.sleep_until(due)
         now = trio.current_time()
-        await watch.look(connections, now, now - last)
+        if now - due > STOPPED:
+            watch.looked()
+        else:
+            await watch.look(connections, now, now - last)
         last = now

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 import trio
-from trio.testing import MockClock
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 from proxy.config import LimitOptions
 from proxy.net.limits import enforce
@@ -206,6 +206,25 @@ async def test_time_in_which_a_side_is_not_read_is_not_its_own(
     assert held_up.ended is None
     await trio.sleep(10)
     assert held_up.ended is not None
+
+
+async def test_nobody_is_late_because_the_process_was_stopped(
+    connections: set[Connection], autojump_clock: MockClock
+) -> None:
+    fresh, quiet, sending, taking = (Connection(connections, begun=number > 0) for number in range(4))
+    sending.client.lacking = 5
+    taking.client.stalled, taking.client.stalls, taking.client.kept = True, 1, MIB
+    await trio.sleep(10)
+    autojump_clock.jump(3600)
+    await wait_all_tasks_blocked()
+    assert [each.ended for each in (fresh, quiet, sending, taking)] == [None] * 4
+    fresh.begun = True  # what came meanwhile is read
+    for each in (fresh, quiet, sending, taking):
+        each.moved += 1
+    await trio.sleep(29)
+    assert [each.ended for each in (fresh, quiet, sending)] == [None] * 3
+    await trio.sleep(5)
+    assert [each.ended is not None for each in (fresh, quiet, sending)] == [False, False, True]
 
 
 @pytest.mark.parametrize(("who", "what"), [("client", "client did not take its answers"), ("broker", "its requests")])
