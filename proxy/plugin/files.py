@@ -20,6 +20,7 @@ from proxy.text.quantities import (
     Seconds as Seconds,
     Size as Size,
     at_least as at_least,
+    at_most as at_most,
 )
 from proxy.text.regular import (
     open_regular as open_regular,

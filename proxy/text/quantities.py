@@ -56,6 +56,17 @@ def at_least(least: str) -> AfterValidator:
     return AfterValidator(validate)
 
 
+def at_most(most: str) -> AfterValidator:
+    """Refuse longer durations than this one."""
+
+    def validate(value: float) -> float:
+        if value > seconds(most):
+            raise wrong(f"{value:,.10g} s is too long", f'the most is "{most}"')
+        return value
+
+    return AfterValidator(validate)
+
+
 def _quantity(value: object, units: Mapping[str, float], kind: str, example: str) -> float:
     match = _QUANTITY.fullmatch(value.strip()) if isinstance(value, str) else None
     if match is None:

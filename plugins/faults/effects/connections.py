@@ -12,7 +12,7 @@ from pydantic import Field
 
 from plugins.faults.effect import Effect, EndOfConnection, Target
 from proxy.plugin import Decision, Disconnect, How, Sleep, Steps
-from proxy.plugin.files import Seconds
+from proxy.plugin.files import Seconds, at_most
 from rules.trigger import Firing
 
 
@@ -44,7 +44,7 @@ class LateConnection(Effect):
 
     of_connections: ClassVar[bool] = True
     of_requests: ClassVar[bool] = False
-    time: Annotated[Seconds, Field(le=3600)] = Field(description="How long it waits.", examples=["2s"])
+    time: Annotated[Seconds, at_most("1h")] = Field(description="How long it waits.", examples=["2s"])
 
     def refuse(self, rule: str) -> Steps:
         yield Sleep(self.time)

@@ -13,6 +13,7 @@ from pydantic import Field
 from plugins.faults.effect import Effect, Target
 from plugins.faults.kinds import SentTime
 from proxy.plugin import FETCH, SHARE_FETCH, Decision, Forward
+from proxy.plugin.files import at_most
 from rules.trigger import Firing
 
 ALL = 2**31 - 1  # bytes: more than there will ever be at once
@@ -23,7 +24,7 @@ class LongPoll(Effect):
 
     apis: ClassVar = frozenset({FETCH, SHARE_FETCH})
 
-    time: Annotated[SentTime, Field(le=3600)] = Field(description="How long it waits.", examples=["30s"])
+    time: Annotated[SentTime, at_most("1h")] = Field(description="How long it waits.", examples=["30s"])
 
     def apply(self, target: Target, firing: Firing) -> Decision:
         target.message.max_wait_ms, target.message.min_bytes = round(self.time * 1000), ALL

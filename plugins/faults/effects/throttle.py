@@ -10,6 +10,7 @@ from pydantic import Field
 from plugins.faults.effect import Target
 from plugins.faults.kinds import AnswerEffect, SentTime
 from proxy.plugin import Api, Decision, Forward, Meaning
+from proxy.plugin.files import at_most
 from rules.trigger import Firing
 
 MOST = (2**31 - 1) // 1000  # seconds: the field has 32 bits for milliseconds
@@ -18,7 +19,9 @@ MOST = (2**31 - 1) // 1000  # seconds: the field has 32 bits for milliseconds
 class ThrottleClient(AnswerEffect):
     """Put a time into `throttle_time_ms`."""
 
-    time: Annotated[SentTime, Field(le=MOST)] = Field(description="How long the client is to wait.", examples=["5s"])
+    time: Annotated[SentTime, at_most(f"{MOST}s")] = Field(
+        description="How long the client is to wait.", examples=["5s"]
+    )
 
     def problems(self, apis: frozenset[Api]) -> Iterator[tuple[str, str]]:
         if not any(_name(api, version) for api in apis for version in api.versions):

@@ -21,5 +21,5 @@ def test_the_client_is_told_that_it_was_throttled(tmp_path: Path) -> None:
 def test_it_is_told_no_longer_time_than_the_field_can_say(tmp_path: Path) -> None:
     longest = f"faults: [{{match: {{api: Produce}}, do: {{throttle: {MOST}s}}}}]"
     assert FaultTalk(FaultFile(tmp_path, longest), serving).ask(produce("orders"), 9).throttle_time_ms == MOST * 1000
-    with pytest.raises(BadFileError, match=f'"time" is "25d"; the most is {MOST}'):
+    with pytest.raises(BadFileError, match=f'2,160,000 s is too long; the most is "{MOST}s"'):
         FaultFile(tmp_path, "faults: [{match: {api: Produce}, do: {throttle: 25d}}]")
