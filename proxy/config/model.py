@@ -16,7 +16,7 @@ from proxy.config.limit_options import LimitOptions
 from proxy.config.plugins import PluginEntry
 from proxy.config.sasl import ClusterSasl, ListenerSasl, Secret
 from proxy.config.tls import ListenerTls, OptionalClusterTls
-from proxy.config.values import HostName, HostPort
+from proxy.config.values import Bind, HostName, HostPort
 from proxy.core.topology import Endpoint
 from proxy.text.file import Section
 from proxy.text.words import wrong
@@ -111,7 +111,7 @@ class ListenerOptions(Section):
     """A place where clients connect: one port to begin at, and one port for each broker after it."""
 
     cluster: str = Field(description="The cluster behind it: a name under `clusters`.", examples=["main"])
-    bind: HostPort = Field(
+    bind: Bind = Field(
         description="Where to listen: clients begin here (`bootstrap.servers`); broker N answers on this port + 1 + N.",
         examples=["0.0.0.0:9192"],
     )
@@ -141,7 +141,7 @@ class ListenerOptions(Section):
 class Admin(Section):
     """The HTTP side of the proxy, for people and for monitoring."""
 
-    bind: HostPort = Field(description="Where it listens; best kept on loopback.", examples=["127.0.0.1:9190"])
+    bind: Bind = Field(description="Where it listens; best kept on loopback.", examples=["127.0.0.1:9190"])
     token: AdminToken | None = Field(
         default=None,
         description="What must be sent (`Authorization: Bearer TOKEN`) to see clients and to add faults."

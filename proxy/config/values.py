@@ -1,9 +1,10 @@
 """Addresses as a person writes them: "kafka-1:9092", "[::1]:9092"."""
 
+from ipaddress import IPv6Address
 from socket import AF_INET6, inet_aton, inet_pton
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, GetCoreSchemaHandler, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, GetCoreSchemaHandler, WithJsonSchema
 from pydantic_core import core_schema
 
 from proxy.core.addresses import LAST_PORT, is_ipv6, is_name
@@ -62,6 +63,17 @@ class HostPort(Endpoint):
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, object]:
         return {"type": "string", "pattern": rf"^(\S+:[0-9]{{1,5}}|.*{FROM_ENVIRONMENT}.*)$"}
+
+
+def listened_on(address: HostPort) -> HostPort:
+    """An address to listen on. The system listens on no IPv4 address in the notation of IPv6 ("::ffff:127.0.0.1")."""
+    mapped = IPv6Address(address.host).ipv4_mapped if is_ipv6(address.host) else None
+    if mapped is not None:
+        raise wrong(f'"{address}" is an IPv4 address in brackets', f'write "{mapped}:{address.port}"')
+    return address
+
+
+Bind = Annotated[HostPort, AfterValidator(listened_on)]
 
 
 def host(value: object) -> str:

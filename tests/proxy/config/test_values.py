@@ -3,7 +3,7 @@
 import pytest
 from pydantic_core import PydanticCustomError
 
-from proxy.config.values import HostPort, host
+from proxy.config.values import HostPort, host, listened_on
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,10 @@ def test_a_host_has_no_port_and_can_be_connected_to() -> None:
     for value in ("a:1", "0.0.0.0", "::0", "", 3, "a b"):
         with pytest.raises(PydanticCustomError, match="; "):
             host(value)
+
+
+def test_an_address_to_listen_on_is_of_the_family_of_its_notation() -> None:
+    for text in ("127.0.0.1:1", "[::1]:1", "[::]:1", "[fe80::1%eth0]:1", "localhost:1"):
+        assert listened_on(HostPort.parse(text)) == HostPort.parse(text)
+    with pytest.raises(PydanticCustomError, match=r'"\[::ffff:7f00:1\]:9" is an IPv4 .*; write "127\.0\.0\.1:9"'):
+        listened_on(HostPort.parse("[::ffff:7f00:1]:9"))
