@@ -180,7 +180,7 @@ def test_what_runs_in_a_users_process_needs_python_and_pytest_alone() -> None:
 
 def test_the_package_needs_only_what_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert project["scripts"] == {"doorkeeper": "proxy.cli:main"}
+    assert project["scripts"] == {"doorkeeper": "proxy.__main__:main"}
     assert not any("pyspark" in line for line in project["dependencies"])
 
 

@@ -6,19 +6,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from proxy.cli import main
 
-INTERRUPTED = """
+SIGNALLED = """
 import importlib.abc, os, signal, sys
 
-class Interrupt(importlib.abc.MetaPathFinder):
+class Signal(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path, target=None):
-        if name == "structlog":
-            os.kill(os.getpid(), signal.SIGINT)
+        if name == {module!r}:
+            os.kill(os.getpid(), {number})
 
-sys.meta_path.insert(0, Interrupt())
+sys.meta_path.insert(0, Signal())
 """
 
 
@@ -50,10 +51,28 @@ def test_without_a_file_it_is_a_usage_error() -> None:
     assert CliRunner().invoke(main, ["run"]).exit_code == 2
 
 
-def test_ctrl_c_while_it_starts_ends_it_without_a_word(tmp_path: Path) -> None:
-    """Python runs `sitecustomize` as it starts: here it presses Ctrl-C when the first large library is imported."""
-    (tmp_path / "sitecustomize.py").write_text(INTERRUPTED)
+def started(tmp_path: Path, module: str, number: signal.Signals) -> subprocess.CompletedProcess[bytes]:
+    """The end of a start in which this signal comes when this module is imported.
+
+    Python runs `sitecustomize` as it starts.
+    """
+    (tmp_path / "sitecustomize.py").write_text(SIGNALLED.format(module=module, number=int(number)))
     environment = os.environ | {"PYTHONPATH": os.pathsep.join((str(tmp_path), *sys.path))}
     command = [sys.executable, "-m", "proxy", "run", str(tmp_path / "gateway.yaml")]
-    ended = subprocess.run(command, env=environment, capture_output=True, check=False)
+    return subprocess.run(command, env=environment, capture_output=True, check=False)
+
+
+LARGE = pytest.mark.parametrize("module", ["click", "structlog"])  # the first large library, and the last
+
+
+@LARGE
+def test_ctrl_c_while_it_starts_ends_it_without_a_word(tmp_path: Path, module: str) -> None:
+    ended = started(tmp_path, module, signal.SIGINT)
     assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGINT, b"", b"")
+
+
+@LARGE
+def test_a_reload_that_is_asked_for_while_it_starts_does_not_end_it(tmp_path: Path, module: str) -> None:
+    ended = started(tmp_path, module, signal.SIGHUP)
+    assert ended.returncode == 1
+    assert ended.stderr.startswith(str(tmp_path / "gateway.yaml").encode())
