@@ -19,6 +19,7 @@ from typing import Any
 
 from proxy.core.topology import Endpoint
 from proxy.net.port_owners import owners
+from proxy.net.resolving import why_unresolved
 from proxy.text.scarce import SCARCE, way_out
 
 TCP_USER_TIMEOUT = getattr(socket, "TCP_USER_TIMEOUT", None)  # only on Linux
@@ -110,8 +111,8 @@ def claim(endpoint: Endpoint, option: str) -> None:
 def _addresses(endpoint: Endpoint, option: str) -> list[tuple[socket.AddressFamily, Any]]:
     try:
         found = _found(endpoint)
-    except socket.gaierror:
-        raise BindError(f"{endpoint}: no such host; change {option}") from None
+    except socket.gaierror as error:
+        raise BindError(f"{endpoint}: {why_unresolved(error)}; change {option}") from None
     except OSError as error:  # the resolver got no descriptor
         raise refused(endpoint, error.errno, option) from None
     return list(dict.fromkeys((family, address) for family, _, _, _, address in found))  # without duplicates

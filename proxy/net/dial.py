@@ -21,6 +21,7 @@ from proxy.core.addresses import no_port
 from proxy.core.topology import Endpoint
 from proxy.net.broker_stream import BrokerStream
 from proxy.net.outgoing import AnySocket
+from proxy.net.resolving import why_unresolved
 from proxy.net.tls.brokers import BrokerTls
 from proxy.net.tls.handshake import HandshakeError
 
@@ -154,7 +155,7 @@ def reason(error: OSError) -> str:
     while isinstance(cause, BaseExceptionGroup):  # there is one for each address of the name; the first is shown
         cause = cause.exceptions[0]
     if isinstance(cause, socket.gaierror):
-        return "no such host"
+        return why_unresolved(cause)
     if isinstance(cause, OSError) and cause.errno:
         return os.strerror(cause.errno).lower()
     return str(cause)

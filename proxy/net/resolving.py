@@ -93,3 +93,8 @@ class Resolver(trio.abc.HostnameResolver):
     async def getnameinfo(self, sockaddr: Any, flags: int) -> tuple[str, str]:
         """The name of an address, which is never needed here."""
         raise NotImplementedError
+
+
+def why_unresolved(error: socket.gaierror) -> str:
+    """Why a name has no address: there is none, or (for now) no name server said so."""
+    return str(error.strerror).lower() if error.errno == socket.EAI_AGAIN else "no such host"

@@ -9,6 +9,7 @@ import pytest
 import trio
 
 from proxy.core.topology import Endpoint
+from proxy.net.bind import BindError, listen
 from proxy.net.dial import UnreachableError, connect, dial
 from tests.proxy.net.scripted import LOOPBACK, Broker
 from tests.real.ports import free_port
@@ -110,6 +111,17 @@ async def test_what_is_said_of_it_has_both_addresses() -> None:
 async def test_a_host_without_address_is_said_in_words() -> None:
     with pytest.raises(UnreachableError, match=r"^nowhere\.invalid:9092: no such host$"):
         await dial(Endpoint("nowhere.invalid", 9092), 5)
+
+
+async def test_a_name_server_that_does_not_answer_is_no_fault_of_the_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unanswered(*asked: object, **how: object) -> Any:
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unanswered)
+    with pytest.raises(UnreachableError, match=r"^kafka-1:9092: temporary failure in name resolution$"):
+        await dial(Endpoint("kafka-1", 9092), 5)
+    with pytest.raises(BindError, match=r"^kafka-1:9092: temporary failure in name resolution; change admin\.bind$"):
+        listen(Endpoint("kafka-1", 9092), "admin.bind")
 
 
 async def test_a_broker_that_does_not_accept_is_left_after_the_time_limit() -> None:
