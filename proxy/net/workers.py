@@ -28,6 +28,7 @@ from proxy.net.agreement import Agreement
 from proxy.net.channel import Learned, Lines, Settings
 from proxy.net.child import Child
 from proxy.net.keeping import KeptFiles
+from proxy.net.machine import allow_open_files
 from proxy.net.process import CANNOT_START, DONE, DrainResult, Started, StartError
 from proxy.net.shared_rows import shared_file
 from proxy.net.shared_states import SharedStates
@@ -82,6 +83,7 @@ class Workers:
     async def apply(self, config: Config) -> None:
         """Put a configuration in force in all workers. If it raises StartError, nothing has changed."""
         await self._agreement.configure(config)
+        allow_open_files(config.limits)  # workers that start from now on inherit it
         self._learned = {about: it for about, it in self._learned.items() if it.cluster in config.clusters}
         self._announce()
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import signal
 import socket
 import sys
@@ -251,6 +252,27 @@ async def test_another_configuration_is_in_force_in_all_of_them_or_in_none(
         await workers.apply(more(workers))
         await all_listen(workers)
         workers.stop()
+
+
+async def test_one_that_replaces_another_may_open_as_many_files_as_that_one_could(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "FIRST_PAUSE", 0.01)
+    workers = two(broker)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1300, hard))
+    try:
+        async with running(workers):
+            await workers.apply(more(workers, limits={"connections": 200}))
+            before = await pids(workers)
+            os.kill(before[0], signal.SIGKILL)
+            with trio.fail_after(LONG):
+                while (await pids(workers)).get(0) in (before[0], None):
+                    await trio.sleep(0.01)
+            limits = {resource.prlimit(pid, resource.RLIMIT_NOFILE) for pid in (await pids(workers)).values()}
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert limits == {(1400, hard)}
 
 
 async def test_one_that_hangs_is_replaced_by_one_with_the_new_configuration(
