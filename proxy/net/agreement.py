@@ -3,12 +3,14 @@
 Rules:
 * All workers prepare the change first. If one of them says that it cannot be, it is refused in all, and nothing
   changes. Otherwise all take it, and so does every worker that starts from then on.
+* If a worker lacks descriptors or memory to prepare it, nothing changes either, and the caller may try again.
 * A worker that does not answer, or fails at what it had prepared, is replaced. So a hanging one blocks no change.
 * Changes come one after the other.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -69,7 +71,10 @@ class Agreement:
                     nursery.start_soon(self._take, worker, child, change, asked.get(child))
 
     async def _prepare(self, change: Mapping[str, Any]) -> dict[Child, bool]:
-        """Have all workers prepare it. Returns which of them did. Raises StartError or StateError with all reasons."""
+        """Have all workers prepare it. Returns which of them did.
+
+        Raises StartError or StateError with all reasons, and OSError if a worker has no descriptors or memory for it.
+        """
         said: dict[Child, Preparation | None] = {}
 
         async def ask(child: Child) -> None:
@@ -81,12 +86,15 @@ class Agreement:
         prepared = [preparation for preparation in said.values() if preparation is not None]
         reasons = dict.fromkeys(reason for preparation in prepared for reason in preparation.problems)
         findings = dict.fromkeys(finding for preparation in prepared for finding in preparation.findings)
+        scarce = next((preparation.scarce for preparation in prepared if preparation.scarce), None)
         if self._stopping.is_set():
             reasons[ENDING] = None
-        if reasons or findings:
+        if reasons or findings or scarce:
             for child in (child for child, preparation in said.items() if preparation is not None):
                 await child.lines.send({"forget": self._number})
-            raise StartError(*reasons) if reasons else StateError(findings)
+            if reasons or findings:
+                raise StartError(*reasons) if reasons else StateError(findings)
+            raise OSError(scarce, os.strerror(scarce or 0))
         return {child: preparation is not None for child, preparation in said.items()}
 
     async def _take(self, worker: int, child: Child, change: Mapping[str, Any], is_prepared: bool | None) -> None:

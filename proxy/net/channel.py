@@ -8,7 +8,7 @@ Rules:
   Both send `{"learned": [cluster, node id, host, port]}`: the worker what it learned, the supervisor what another did.
   The worker sends `{"in_force": {file: content}}` for each file that it takes (`keeping.py`), in base64, or null.
 * A configuration is put in force in two steps. `{"prepare": number, "config": ...}` is answered with
-  `{"prepared": number, "problems": [...]}`. Then `{"take": number}` is answered with
+  `{"prepared": number, "problems": [...], "scarce": errno or null}`. Then `{"take": number}` is answered with
   `{"taken": number, "report": report}`. If a worker has problems, `{"forget": number}` comes instead, and nothing
   changes. A state of a plugin goes the same way: `{"prepare": number, "plugin": name, "state": ...}`. Its answer also
   has the mistakes in the state, as `"findings": [[path, message], ...]`.

@@ -28,10 +28,14 @@ Hear = Callable[[Learned], None]
 
 
 class Preparation(NamedTuple):
-    """A worker's answer to a change: why it cannot be prepared, and what is wrong in a plugin's state."""
+    """A worker's answer to a change: why it cannot be prepared, and what is wrong in a plugin's state.
+
+    `scarce`: the errno, if descriptors or memory ran out.
+    """
 
     problems: Sequence[str] = ()
     findings: Sequence[Finding] = ()
+    scarce: int | None = None
 
 
 class Child:
@@ -90,7 +94,7 @@ class Child:
         if answer is None:
             return None
         findings = [Finding(tuple(path), str(message)) for path, message in answer.get("findings", ())]
-        return Preparation([str(problem) for problem in answer["problems"]], findings)
+        return Preparation([str(problem) for problem in answer["problems"]], findings, answer.get("scarce"))
 
     async def take(self, number: int, settings: Settings) -> bool:
         """Have the worker put the change in force. If it does, these become its settings."""

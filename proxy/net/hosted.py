@@ -37,6 +37,7 @@ from proxy.net.process import StartError
 from proxy.net.thread_work import ThreadWork
 from proxy.net.topic_writing import ClusterTopicWriter
 from proxy.text.problems import BadFileError
+from proxy.text.scarce import scarcity
 from proxy.text.watched import WatchedFile, no_warnings
 
 log = structlog.get_logger()
@@ -154,7 +155,10 @@ class HostedPlugin:
             raise StartError(str(error)) from None
         except PluginError as error:
             raise StartError(f'plugin "{self.name}": {error}') from None
-        except Exception as error:  # a bug of the plugin prevents the proxy's start, or another configuration
+        except Exception as error:
+            if scarcity(error) is not None:
+                raise  # it is no fault of the plugin
+            # A bug of the plugin prevents the proxy's start, or another configuration.
             failure = f"{type(error).__name__}: {error}, at {raised_at(error)}"
             raise StartError(f'plugin "{self.name}" failed: {failure}; leave it out, or mend it') from None
 

@@ -30,7 +30,7 @@ from proxy.net.last_resort import LastResort
 from proxy.net.process import CUT, StartError, cannot_start, serve
 from proxy.net.shared_rows import SharedTable
 from proxy.telemetry.report import Report
-from proxy.text.scarce import scarcity
+from proxy.text.scarce import is_scarce, scarcity
 from proxy.text.watched import inherited
 
 # Seconds for the end at once, and after the drain: more than plugins have (`plugin_host.py`), and less than the
@@ -157,7 +157,7 @@ class Changes:
 
     async def _prepare(self, number: int, line: dict[str, Any]) -> dict[str, Any]:
         """Prepare a change. Returns its problems, of which there may be none."""
-        problems, findings = ["a worker could not prepare it; its log says why"], []
+        problems, findings, scarce = ["a worker could not prepare it; its log says why"], [], None
         self._newest = number
         with self._gateway.tasks.contained("preparing a change"):
             try:
@@ -171,7 +171,11 @@ class Changes:
                 problems = [str(error)]
             except StateError as error:
                 problems, findings = [], [(finding.path, finding.message) for finding in error.findings]
-        return {"problems": problems, "findings": findings}
+            except OSError as error:
+                if not is_scarce(error):
+                    raise
+                problems, scarce = [], error.errno
+        return {"problems": problems, "findings": findings, "scarce": scarce}
 
     async def _made(self, line: dict[str, Any]) -> PreparedChange:
         gateway = self._gateway

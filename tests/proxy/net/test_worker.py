@@ -64,7 +64,7 @@ async def test_what_was_prepared_too_late_for_the_supervisor_is_forgotten_with_t
             await lines.send({"prepare": number, "config": written(having(config, use(number)))})
             while (line := await lines.receive()) is None or "prepared" not in line:
                 assert line is not None
-            assert line == {"prepared": number, "problems": [], "findings": []}
+            assert line == {"prepared": number, "problems": [], "findings": [], "scarce": None}
         await until(lambda: Marking.running == [2])
         await lines.send({"take": 2})
         while (line := await lines.receive()) is None or "taken" not in line:

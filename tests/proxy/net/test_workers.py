@@ -275,6 +275,28 @@ async def test_one_that_replaces_another_may_open_as_many_files_as_that_one_coul
     assert limits == {(1400, hard)}
 
 
+async def test_a_configuration_for_which_one_has_no_descriptors_may_be_tried_again(
+    broker: Broker, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    first, second = (tmp_path / name for name in ("first.yaml", "second.yaml"))
+    for rules in (first, second):
+        rules.write_text("unmatched: allow\nacls: []\n")
+    config = configuration(broker.endpoint, workers=2, plugins=[{"acl": {"rules": str(first)}}])
+    workers = Workers(Settings(config, 0, "json", False), tasks())
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    async with running(workers):
+        other, processes = more(workers, plugins=[{"acl": {"rules": str(second)}}]), await pids(workers)
+        before = resource.prlimit(processes[1], resource.RLIMIT_NOFILE, (0, most))
+        with pytest.raises(OSError, match="Too many open files"):
+            await workers.apply(other)
+        assert workers.config is config
+        resource.prlimit(processes[1], resource.RLIMIT_NOFILE, before)
+        await workers.apply(other)
+        await all_listen(workers)
+        assert await pids(workers) == processes
+    assert "failed" not in capfd.readouterr().err
+
+
 async def test_one_that_hangs_is_replaced_by_one_with_the_new_configuration(
     broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
