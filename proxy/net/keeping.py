@@ -8,6 +8,7 @@ Rules:
   keys and credentials are among them.
 * A replacement reads the disk. Only if a file there is bad, it has what was in force (`inherited`), says so in the log,
   and takes the next good file as any worker does.
+* What no file in force holds any more is forgotten: a configuration may have named other files.
 * What is not known for sure is not kept: a file that changed again before it was told, or one of more than 2 MiB. Then
   a replacement fails as long as the file is bad.
 """
@@ -29,10 +30,17 @@ MOST = 2 << 20  # bytes of a file
 
 
 async def tell_files(watched: Callable[[], Sequence[Watched]], lines: Lines) -> None:
-    """Tell the supervisor the contents of the watched files, and of each that changes, until cancelled."""
+    """Tell the supervisor the contents of the watched files, of each that changes, and which are watched no more, until
+    cancelled.
+    """
     told: WeakKeyDictionary[WatchedFile[object], Stamps] = WeakKeyDictionary()
+    names: set[str] = set()
     while True:
-        for _, file in watched():
+        present = [file for _, file in watched()]
+        before, names = names, {name for file in present for name in file.files}
+        if before - names:
+            await lines.send({"in_force": dict.fromkeys(before - names)})
+        for file in present:
             valid = file.valid
             if valid and told.get(file) != valid:
                 told[file] = valid

@@ -63,11 +63,11 @@ class WatchedFile(Generic[T]):
     ) -> None:
         self.file = Path(file)
         self._name = os.fspath(file)
-        self._files = (self._name,) if files is None else files
+        self.files = (self._name,) if files is None else files
         self._load, self._warnings = load, warnings
         self._looking = threading.Lock()
         self._untold: Reload | None = None
-        self._seen = self.valid = stamps(self._files)  # stamps of the last reading, and of the one that gave the value
+        self._seen = self.valid = stamps(self.files)  # stamps of the last reading, and of the one that gave the value
         try:
             self.value = load(self._name)
         except (ValueError, OSError) as error:
@@ -98,12 +98,12 @@ class WatchedFile(Generic[T]):
         contents: dict[str, bytes | None] = {}
         with self._looking, suppress(OSError):
             before = self.valid
-            for file in self._files:
+            for file in self.files:
                 with open_regular(file) as opened:
                     contents[file] = opened.read(most + 1)
-            if before == stamps(self._files) and all(len(content or b"") <= most for content in contents.values()):
+            if before == stamps(self.files) and all(len(content or b"") <= most for content in contents.values()):
                 return contents
-        return dict.fromkeys(self._files)
+        return dict.fromkeys(self.files)
 
     def put(self, value: T, written: FileStamp) -> None:
         """Put in force a value that was just written to the file, which has this stamp. The next `look` reports it."""
@@ -111,18 +111,18 @@ class WatchedFile(Generic[T]):
             self._take(value, (written,))
 
     def _read(self) -> None:
-        if stamps(self._files) == self._seen:
+        if stamps(self.files) == self._seen:
             return
-        now = settled(self._files)
+        now = settled(self.files)
         try:
             value = self._load(self._name)
         except (ValueError, OSError) as error:
             if isinstance(error, OSError) and is_scarce(error):
                 raise  # the file is not to blame: it is read by the next look
-            if stamps(self._files) == now:
+            if stamps(self.files) == now:
                 self._untold, self._seen = self._refused(error), now
         else:
-            if stamps(self._files) == now:
+            if stamps(self.files) == now:
                 self._take(value, now)
 
     def _take(self, value: T, at: tuple[FileStamp | None, ...]) -> None:
@@ -132,9 +132,9 @@ class WatchedFile(Generic[T]):
     def _inherit(self, error: Exception) -> T:
         """The value of inherited content, since the file is bad. Raises that error if there is none."""
         contents = _inherited.get({})
-        if (isinstance(error, OSError) and is_scarce(error)) or not all(file in contents for file in self._files):
+        if (isinstance(error, OSError) and is_scarce(error)) or not all(file in contents for file in self.files):
             raise error
-        with read_instead({file: contents[file] for file in self._files}):
+        with read_instead({file: contents[file] for file in self.files}):
             value = self._load(self._name)
         self._untold, self.valid = self._refused(error), ()
         return value

@@ -23,7 +23,8 @@ async def test_the_supervisor_has_what_is_in_force_and_not_what_is_broken(
     watched = WatchedFile(file, lambda name: int(Path(name).read_text()))
     kept, (ours, theirs) = KeptFiles(), socket.socketpair()
     with ours, theirs:
-        nursery.start_soon(tell_files, lambda: [("numbers", watched)], Lines(theirs))
+        in_force = [("numbers", watched)]
+        nursery.start_soon(tell_files, lambda: in_force, Lines(theirs))
         lines = Lines(ours)
 
         async def hear() -> None:
@@ -42,6 +43,13 @@ async def test_the_supervisor_has_what_is_in_force_and_not_what_is_broken(
         assert kept.contents == {str(file): b"3"}
         file.write_text("4" + " " * MOST)
         watched.look()
+        await hear()
+        assert kept.contents == {}
+        file.write_text("5")
+        watched.look()
+        await hear()
+        assert kept.contents == {str(file): b"5"}
+        in_force.clear()  # another configuration names no file
         await hear()
         assert kept.contents == {}
         nursery.cancel_scope.cancel()
