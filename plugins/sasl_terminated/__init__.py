@@ -75,7 +75,8 @@ class SaslTerminated(Plugin):
             if session.number:
                 return None
             left, granted = session.waited - granted, session.waited
-        return Disconnect(f"not authenticated within {self._authority.patience:g} s (limits.first_frame)")
+        late = "the broker did not authenticate us for it" if session.is_introduced else "not authenticated"
+        return Disconnect(f"{late} within {self._authority.patience:g} s (limits.first_frame)")
 
     def _session(self, connection: Connection) -> SaslSession:
         session: SaslSession = connection.notes[self._name]

@@ -80,6 +80,7 @@ class Authenticator:
         """Tell the broker for which client the proxy speaks, where that is configured."""
         if self._introduce is None or session.number:
             return None
+        session.is_introduced = True
         return (yield from self._introduce(session.connection, f"User:{accepted.user}"))
 
     def failed(self, connection: Connection, mechanism: str, why: str, user: str | None = None) -> float:

@@ -39,7 +39,8 @@ class SaslSession:
     """The authentication of one client. `number` counts how often it authenticated.
 
     `exchange`: its exchange of tokens that is under way, in `mechanism`. `waited`: seconds for which the client waited
-    until its tokens were checked. `checked`: released while none of them is being checked.
+    until its tokens were checked. `checked`: released while none of them is being checked. `is_introduced`: its tokens
+    were accepted, and the broker is told for whom the proxy speaks.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -48,6 +49,7 @@ class SaslSession:
         self.mechanism = ""
         self.exchange: Exchange | None = None
         self.number = 0
+        self.is_introduced = False
         self.waited = 0.0
         self.checked = Signal()
         self.checked.release()

@@ -292,6 +292,18 @@ def test_whom_the_broker_does_not_take_us_for_does_not_come_in() -> None:
     )
 
 
+def test_a_broker_that_does_not_take_us_for_a_client_in_time_is_named() -> None:
+    assert (
+        Playbook(Introducing(), byte_by_byte=False)
+        >> FromClient(handshake(1) + authenticate(2))
+        << ToBroker(OURS)
+        << ToClient(offered(1))
+        << PauseClient()
+        >> Time(0)
+        << Close("the broker did not authenticate us for it within 30 s (limits.first_frame)")
+    )
+
+
 def test_nobody_to_speak_for_a_client_is_an_end() -> None:
     assert (
         Playbook(Introducing(), byte_by_byte=False)
