@@ -5,8 +5,8 @@ Rules:
   cannot change while the proxy runs. Either it is refused with all its problems, each a line, and nothing changes. Or
   all workers take it.
 * Reloads come one after the other. Signals during one reload cause one more.
-* Without descriptors nothing can be read, which is no fault of the file. That is a line, and the reload is tried again
-  until there are some.
+* Without descriptors nothing can be read, which is no fault of the file. That is a line, and the reload is tried again,
+  less and less often, until there are some.
 * A SIGHUP during the start is handled as soon as possible. Once the proxy is ending, none is handled.
 """
 
@@ -15,12 +15,14 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from itertools import count
 
 import structlog
 import trio
 
 from proxy.config import Config, Problem
 from proxy.config.changes import changes, fixed
+from proxy.core.backoff import backoff
 from proxy.core.topology import Endpoint
 from proxy.net.bind import BindError, PortTakenError, claim, overlap
 from proxy.net.process import Serving, StartError
@@ -30,7 +32,9 @@ from proxy.text.scarce import is_scarce, why_scarce
 
 log = structlog.get_logger()
 
-AGAIN = 1.0  # seconds until a reload is tried again for which there were no descriptors
+# Seconds until a reload is tried again for which there were no descriptors. Each attempt may start plugins, and stop
+# them again, in workers that have some.
+FIRST_RETRY, LAST_RETRY = 1.0, 30.0
 STILL = "the one that was read before"
 
 Also = Callable[[Config], Iterable[Finding]]  # finds further problems
@@ -51,15 +55,17 @@ async def obey(
 
 
 async def _reload_when_possible(examine: Examine, serving: Serving, tasks: Tasks) -> None:
-    while True:
+    for failures in count(1):
         try:
-            return await reload(examine, serving)
+            await reload(examine, serving)
+            return
         except OSError as error:
             if not is_scarce(error):
                 raise
-            facts = {"why": why_scarce(error), "still": STILL, "again": f"in {AGAIN:g} s"}
+            pause = backoff(FIRST_RETRY, LAST_RETRY, failures)
+            facts = {"why": why_scarce(error), "still": STILL, "again": f"in {pause:g} s"}
             tasks.complaints.tell(log.error, "configuration not reloaded", **facts)
-        await trio.sleep(AGAIN)
+        await trio.sleep(pause)
 
 
 async def reload(examine: Examine, serving: Serving) -> None:

@@ -232,7 +232,7 @@ async def test_signals_are_obeyed_one_after_the_other(setup: Setup) -> None:
 async def test_a_reload_for_which_there_are_no_descriptors_is_told_once_and_made_when_there_are(
     setup: Setup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reloading, "AGAIN", 0.01)
+    monkeypatch.setattr(reloading, "FIRST_RETRY", 0.01)
     tried = 0
 
     def examined(also: Also) -> tuple[Config | None, list[Problem]]:
