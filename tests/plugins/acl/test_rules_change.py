@@ -16,6 +16,7 @@ from proxy.protocol.messages.delete_topics import DeleteTopicsRequest
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.schema import Request, Response
+from proxy.protocol.wire import NO_UUID
 from tests.plugins.acl.talk import Rules, Talk, metadata_of, topic_id
 from tests.plugins.acl.test_produce import BATCH
 from tests.plugins.acl.test_subscriptions import SEES, Group
@@ -125,6 +126,25 @@ def test_a_request_that_is_as_it_came_is_checked_by_the_new_rules(rules: Making,
     assert talk.denied == ([("Describe", "Topic", "t")] if error else [])
     assert len(talk.to_broker) == (2 if error else 3)  # the question, once more, and what is left of the request
     assert talk.closed is None
+
+
+def test_a_request_that_waits_for_nothing_is_decided_by_the_rules_under_which_it_began(rules: Making) -> None:
+    own = rules("acls: []")
+    talk = Talk(own.acl, "User:alice", lambda request, version: metadata_of({}, request))
+    topic = MetadataRequest.Topic(name="mine", topic_id=NO_UUID)
+    asked = MetadataRequest(topics=[topic], allow_auto_topic_creation=False)
+    talk.ask(asked, 12)
+
+    def read_by_a_thread() -> float:
+        own.become("acls: []")  # as a thread does at any moment
+        return own.clock.time
+
+    own.become("acls: [{allow: User:alice, to: Describe, topics: mine}]")
+    own.acl.authorizer.now = read_by_a_thread  # the moment when the request begins to be checked
+    talk.ask(asked, 12)
+    assert not own.acl.rules.value.rules
+    assert talk.closed is None
+    assert [request.topics for request in talk.to_broker] == [[], [topic]]
 
 
 def test_a_request_of_which_nothing_was_allowed_is_answered(rules: Making) -> None:
