@@ -39,6 +39,8 @@ def no_collector() -> Iterator[None]:
 def pytest_configure(config: pytest.Config) -> None:
     # A run that is ended with SIGTERM (by `timeout` or a build server) stops its brokers, as with Ctrl-C.
     signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
+    # A shell has what it runs in the background ignore Ctrl-C, and so would the programs under test.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -38,8 +38,4 @@ class Applying:
         with self._worker.tasks.contained("reading what plugins want to read now"), suppress(StartError):  # proxy ends
             async with self.lock:
                 before = self._worker.snapshot
-                again = await self._changing.prepare(before.config)
-                if self._worker.snapshot is before:
-                    await self._changing.put(again)
-                else:
-                    self._changing.forget(again)
+                await self._changing.put(await self._changing.prepare(before.config), instead_of=before)

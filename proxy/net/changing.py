@@ -125,9 +125,15 @@ class Changing:
         """Drop a snapshot that was prepared."""
         self._plugins.forget(snapshot)
 
-    async def put(self, snapshot: GatewaySnapshot) -> None:
-        """Put a snapshot in force. Raises StartError if the proxy ends."""
+    async def put(self, snapshot: GatewaySnapshot, instead_of: GatewaySnapshot | None = None) -> None:
+        """Put a snapshot in force. Raises StartError if the proxy ends.
+
+        `instead_of`: if another one than this is in force by then, the snapshot is dropped.
+        """
         async with self._putting:
+            if instead_of is not None and self._worker.snapshot is not instead_of:
+                self.forget(snapshot)
+                return
             with self._unless_it_ends():
                 await self._put(snapshot)
 

@@ -205,9 +205,9 @@ class HostedPlugin:
             self._host.trio.run_sync_soon(self._contained, again)
             return
         who = None if connection is None else (connection.listener, connection.whose)
-        left_out = self._host.complaints.due(event, (self.name, who, about), example)
+        left_out = self._host.complaints.due(event, (self._cluster, self.name, who, about), example)
         if left_out is not None:
-            known = {} if connection is None else connection.facts()
+            known = {"cluster": self._cluster} if connection is None else connection.facts()
             getattr(log, level)(event, **short({"plugin": self.name, **facts, **known}), **left_out)
 
     def _contained(self, line: Callable[[], None]) -> None:

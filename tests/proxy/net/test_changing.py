@@ -573,6 +573,18 @@ async def test_one_change_is_in_force_before_the_next_is_put_there(broker: Broke
         assert is_free(LOOPBACK, second)
 
 
+async def test_what_is_put_in_place_of_another_is_dropped_if_that_is_not_in_force_any_more(broker: Broker) -> None:
+    config = having(configuration(broker.endpoint), use(1))
+    async with serving(config) as gateway:
+        before, again = gateway.snapshot, await gateway.prepare(having(config, use(2)))
+        await gateway.put(await gateway.prepare(having(config, use(3))))
+        await gateway._changing.put(again, instead_of=before)
+        del before, again  # plugins run as long as a snapshot has them
+        await until(lambda: Marking.running == [3])
+        await gateway._changing.put(await gateway.prepare(config), instead_of=gateway.snapshot)
+        await until(lambda: Marking.running == [1])
+
+
 async def test_a_file_that_changes_while_a_configuration_comes_does_not_undo_it(
     broker: Broker, tmp_path: Path, nursery: trio.Nursery
 ) -> None:
