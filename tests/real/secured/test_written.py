@@ -11,6 +11,8 @@ from tests.real.secured.guarding import PLAIN, Guarding
 
 pytestmark = pytest.mark.real
 
+HALF_REPLACED = '"event": "certificates not reloaded", "why": "the key does not fit the certificate'
+
 
 def test_nothing_secret_is_in_the_log(guarding: Guarding) -> None:
     token = guarding.client("tokens", PLAIN, "OAUTHBEARER").password.split(".")
@@ -20,4 +22,6 @@ def test_nothing_secret_is_in_the_log(guarding: Guarding) -> None:
     for secret in secrets:
         assert secret not in written
         assert base64.b64encode(secret.encode()).decode().rstrip("=") not in written
-    assert '"level": "error"' not in written
+    # A certificate and its key are two files: the proxy may see the first of them replaced before the second is.
+    errors = [line for line in written.splitlines() if '"level": "error"' in line and HALF_REPLACED not in line]
+    assert not errors
