@@ -58,10 +58,7 @@ def apply_all(asked: Iterable[Check], checked: CheckedRequest) -> Generator[Step
             driver: StepDriver[Decision] = StepDriver(decision)
             while driver.advance():
                 waited = True
-                try:
-                    driver.give((yield driver.step))
-                except Exception as error:
-                    driver.throw(error)
+                yield from driver.hand_on()
             decision = driver.result
         if decision is not None:
             return decision, waited

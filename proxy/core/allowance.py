@@ -105,10 +105,7 @@ class Allowance:
             while driver.advance():
                 if driver.step is not TURN:
                     permits.give_up(permit)
-                try:
-                    driver.give((yield driver.step))
-                except Exception as error:
-                    driver.throw(error)
+                yield from driver.hand_on()
             return driver.result
         finally:
             steps.close()

@@ -46,6 +46,13 @@ class StepDriver(Generic[R]):
             value = error = None
         return True
 
+    def hand_on(self) -> Generator[Step, Any, None]:
+        """Hand the present step on to whoever drives us. What it waited for, or its failure, is given to the steps."""
+        try:
+            self.give((yield self.step))
+        except Exception as error:
+            self.throw(error)
+
     def give(self, value: Any) -> None:
         """The last step waited for this value."""
         self.value = value

@@ -39,10 +39,7 @@ def checked(steps: Generator[Any, Any, Decision], ctx: Context) -> Generator[Ste
         while (yield from in_slices(driver.advance)) if ctx.is_large else driver.advance():
             if not isinstance(driver.step, STEPS):
                 raise TypeError(f"{driver.step!r} is no step")
-            try:
-                driver.give((yield driver.step))
-            except Exception as error:
-                driver.throw(error)
+            yield from driver.hand_on()
             answer = driver.value
             ctx.is_large = ctx.is_large or (isinstance(answer, Message) and answer.elements is not None)
             answer = None  # it may be large
