@@ -84,8 +84,8 @@ class Conversation(SidePair):
         self.buffer = shared.buffer
         self.link = link
         super().__init__(
-            Side(client, link.requests.splitter, link.receive_client, self.lost, shared.again),
-            Side(broker, link.responses.splitter, link.receive_broker, self.lost, shared.again),
+            Side(client, link.requests.splitter, self.lost, shared.again),
+            Side(broker, link.responses.splitter, self.lost, shared.again),
         )
         self.is_over = False
         self.closing = False

@@ -25,16 +25,33 @@ PIECES = 64  # in one sendmsg
 AT_ONCE = Struct("ii").pack(1, 0)  # SO_LINGER: on, for 0 seconds
 
 
+class ClosedSocket:
+    """In the place of a socket that is closed: it takes everything, and gives nothing."""
+
+    def recv_into(self, room: memoryview, most: int) -> int:
+        """There is nothing."""
+        raise BlockingIOError
+
+    def send(self, data: Buffer) -> int:
+        """All of it is taken."""
+        return len(data)
+
+    def sendmsg(self, pieces: list[Buffer]) -> int:
+        """All of them are taken."""
+        return sum(map(len, pieces))
+
+
+CLOSED: Any = ClosedSocket()
+
+
 class Outgoing(ABC):
     """The sending half of one socket. `lost` is called when it breaks. `stalls` counts how often it was stalled."""
 
-    __slots__ = ("_backlog", "_finishes", "_lost", "_sendmsg", "_write", "fd", "sock", "stalled", "stalls")
+    __slots__ = ("_backlog", "_finishes", "_lost", "fd", "sock", "stalled", "stalls")
 
     def __init__(self, sock: AnySocket, lost: Callable[[Any, OSError], None]) -> None:
         self.sock = sock
         self.fd = sock.fileno()
-        self._write: Callable[[Buffer], int] = sock.send
-        self._sendmsg: Callable[[list[Buffer]], int] = sock.sendmsg
         self._lost = lost
         self._backlog = Backlog()
         self.stalled = False  # it has a backlog
@@ -52,7 +69,7 @@ class Outgoing(ABC):
             self._backlog.keep(data, 0)
             return
         try:
-            sent = self._write(data)
+            sent = self.sock.send(data)
         except BlockingIOError:
             sent = 0
         except OSError as error:
@@ -72,7 +89,7 @@ class Outgoing(ABC):
             sent = 0
             if not self.stalled:
                 try:
-                    sent = self._sendmsg(some)
+                    sent = self.sock.sendmsg(some)
                 except BlockingIOError:
                     pass
                 except OSError as error:
@@ -88,7 +105,7 @@ class Outgoing(ABC):
     def flush(self) -> None:
         """Send kept bytes, since the socket takes bytes again."""
         try:
-            if not self._backlog.flush(self._write):
+            if not self._backlog.flush(self.sock.send):
                 return
         except OSError as error:
             self._lost(self, error)
@@ -120,12 +137,7 @@ class Outgoing(ABC):
     def _drop(self) -> None:
         """Close the socket. Its backlog is dropped, and so is everything that is sent to it later."""
         self.sock.close()
+        self.sock = CLOSED
         self._backlog.drop()
         self.stalled = False
-        self._write, self._sendmsg = len, _count
-        del self.sock, self._lost
-
-
-def _count(pieces: list[Buffer]) -> int:
-    """Send to a closed socket: it takes everything."""
-    return sum(map(len, pieces))
+        del self._lost

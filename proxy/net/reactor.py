@@ -151,7 +151,8 @@ class Reactor:
 
     def _serve(self) -> None:
         """Serve ready links until none is ready or the budget is spent."""
-        poll, sides, waiting, again = self.sockets.epoll.poll, self.sockets.sides, self.turns.line, self._again
+        poll, owners, sides = self.sockets.epoll.poll, self.sockets.owners, self.sockets.sides
+        waiting, again = self.turns.line, self._again
         clock, deliver, shared = trio.lowlevel.current_clock().current_time, self._buffer.deliver, self._shared
         resuming, hung_up, lanes = self._resuming, self._hung_up, self.allowance.lanes
         deadline = clock() + BUDGET
@@ -162,10 +163,9 @@ class Reactor:
             before = len(again)
             shared.turn = ROUND / (len(events) + before or 1)
             for fd, flags in events:
-                served = sides.get(fd)
-                if served is None:
+                conversation, side = owners[fd], sides[fd]
+                if conversation is None or side is None:
                     continue  # an earlier event closed it
-                conversation, side = served
                 try:
                     if side.stalled and flags & ROOM:
                         conversation.flush(side)
@@ -224,7 +224,8 @@ class Reactor:
 
     def _not_delivered(self, side: Side, error: Exception) -> None:
         """Data posted for this side was not sent, for another reason than its socket."""
-        conversation, _ = self.sockets.sides[side.fd]  # a closed side accepts any data, so this one is open
+        conversation = self.sockets.conversation_of(side)
+        assert conversation is not None  # a closed side accepts any data
         self._crash(conversation, error)
 
     def _crash(self, conversation: Conversation, error: Exception) -> None:

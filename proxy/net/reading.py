@@ -34,7 +34,7 @@ LEAST = 4 << 10  # bytes to read at a time where so many are ready: 100 small re
 
 def read(conversation: Conversation, side: Side) -> None:
     """Read a side that has something, for a few rounds."""
-    buffer, tls, turn = conversation.buffer, side.tls, conversation.shared.turn
+    link, buffer, tls, turn = conversation.link, conversation.buffer, side.tls, conversation.shared.turn
     side.readable = True
     until = 0.0
     for _ in range(ROUNDS):
@@ -44,7 +44,7 @@ def read(conversation: Conversation, side: Side) -> None:
             return
         peer, portion, room = side.peer, side.portion if turn >= MANY else LEAST, buffer.room
         try:
-            count = side.receive(room, portion)
+            count = side.sock.recv_into(room, portion)
         except BlockingIOError:
             if tls is not None and tls.rest:
                 break
@@ -58,7 +58,7 @@ def read(conversation: Conversation, side: Side) -> None:
             return
         side.received += count
         data = room[:count]
-        commands = side.take(data)
+        commands = link.receive_client(data) if side.is_client else link.receive_broker(data)
         if commands is None:
             if count <= SMALL:
                 buffer.post(peer, data)  # the usual case

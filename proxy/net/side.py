@@ -12,19 +12,17 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 
-from proxy.core.commands import Command
 from proxy.net.outgoing import AnySocket, Outgoing
 from proxy.net.tls.sockets import TlsSocket
 from proxy.protocol.splitter import Splitter
 
-TakeBytes = Callable[[memoryview], list[Command] | None]
 PORTION = 256 << 10  # bytes that are read at a time from most sides
 
 Again = OrderedDict["Side", None]  # a queue in which each side stands once
 
 
 class Side(Outgoing):
-    """One socket. `take` is called with its bytes, which `splitter` cuts into frames. `lost` is called when it breaks.
+    """One socket. `splitter` cuts its bytes into frames. `lost` is called when it breaks.
 
     `again` is the queue for sides that may be read again.
     """
@@ -38,10 +36,8 @@ class Side(Outgoing):
         "peer",
         "portion",
         "readable",
-        "receive",
         "received",
         "splitter",
-        "take",
         "tls",
     )
 
@@ -49,7 +45,6 @@ class Side(Outgoing):
         self,
         sock: AnySocket,
         splitter: Splitter,
-        take: TakeBytes,
         lost: Callable[[Side, OSError], None],
         again: Again,
     ) -> None:
@@ -58,8 +53,6 @@ class Side(Outgoing):
         self.peer = self  # until both sides exist
         self.is_client = False
         self.tls = sock if isinstance(sock, TlsSocket) else None
-        self.receive: Callable[[memoryview, int], int] = sock.recv_into
-        self.take = take
         self.splitter = splitter
         self.portion = PORTION  # how much to read at a time
         self.received = 0  # bytes so far
@@ -106,11 +99,5 @@ class Side(Outgoing):
     def close(self) -> None:
         """Close the socket. Nothing is received or sent any more."""
         self.block()  # for good
-        self.receive = _nothing
         self._drop()
-        del self.tls, self.take, self.peer
-
-
-def _nothing(room: memoryview, most: int) -> int:
-    """Receive from a closed socket: there is nothing."""
-    raise BlockingIOError
+        del self.tls, self.peer

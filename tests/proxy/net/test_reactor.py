@@ -40,6 +40,7 @@ from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answ
 from tests.proxy.core.test_connection_events import Noting, Stumbling
 from tests.proxy.core.test_decisions import Down
 from tests.proxy.core.test_responses import Endpoints
+from tests.proxy.net.otherwise import Otherwise
 
 MIB = 1 << 20
 BIG = produce(7, acks=1, records=b"r" * (3 * MIB))
@@ -159,7 +160,7 @@ async def test_a_conversation_goes_both_ways() -> None:
 
 @pytest.mark.parametrize("crash", [False, True])
 async def test_observers_hear_how_a_connection_ended_and_what_came_on_it(
-    crash: bool, monkeypatch: pytest.MonkeyPatch
+    crash: bool,
 ) -> None:
     noting, stumbling = Noting(), Stumbling()
     async with world() as here:
@@ -174,7 +175,7 @@ async def test_observers_hear_how_a_connection_ended_and_what_came_on_it(
         await here.ends[1].send_all(heartbeat_answer(1))
         await receive(here.ends[0], len(heartbeat_answer(1)))
         if crash:
-            monkeypatch.setattr(conversation.client, "take", lambda data: 1 // 0)
+            conversation.link = Otherwise(link, receive_client=lambda data: 1 // 0)
             await here.ends[0].send_all(heartbeat(2))
         else:
             client.shutdown(socket.SHUT_WR)
@@ -204,14 +205,14 @@ async def test_large_frames_pass_whole(buffers: int) -> None:
     [(1.0, 0, BUFFER), (0.0001, 0, PORTION), (1.0, 1, PORTION), (0.00002, 0, LEAST), (0.00002, 1, LEAST)],
 )
 async def test_a_side_that_has_much_is_read_in_larger_portions_unless_many_have_or_its_peer_was_stalled(
-    turn: float, stalls: int, portion: int, monkeypatch: pytest.MonkeyPatch
+    turn: float, stalls: int, portion: int
 ) -> None:
     async with world() as here:
         here.link()
         (conversation,) = here.reactor.conversations
         client, broker = conversation.client, conversation.broker
         conversation.shared.turn, broker.stalls = turn, stalls
-        monkeypatch.setattr(broker, "_write", len)  # takes everything
+        broker.sock = Otherwise(broker.sock, send=len)  # takes everything
         asked: list[int] = []
 
         def receive(room: memoryview, most: int) -> int:
@@ -221,7 +222,7 @@ async def test_a_side_that_has_much_is_read_in_larger_portions_unless_many_have_
             room[:most] = BIG[:most]
             return most
 
-        monkeypatch.setattr(client, "receive", receive)
+        client.sock = Otherwise(client.sock, recv_into=receive)
         for _ in range(2):
             read(conversation, client)
         assert asked[1] == portion
@@ -232,16 +233,16 @@ async def test_where_very_many_are_ready_little_is_read_of_each_at_a_time(monkey
     read_at_once: list[int] = []
 
     def noted(conversation: Conversation, side: Side) -> None:
-        receive = side.receive
+        sock = side.sock
 
         def receive_noted(room: memoryview, most: int) -> int:
             read_at_once.append(most)
-            return receive(room, most)
+            return sock.recv_into(room, most)
 
         if side.is_client:
-            side.receive = receive_noted
+            side.sock = Otherwise(sock, recv_into=receive_noted)
         read(conversation, side)
-        side.receive = receive
+        side.sock = sock
 
     monkeypatch.setattr("proxy.net.reactor.read", noted)
     async with world() as here:
@@ -251,9 +252,7 @@ async def test_where_very_many_are_ready_little_is_read_of_each_at_a_time(monkey
     assert set(read_at_once[:70]) == {LEAST}
 
 
-async def test_for_a_client_that_is_gone_no_work_goes_on_that_has_to_wait_for_its_turn(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_for_a_client_that_is_gone_no_work_goes_on_that_has_to_wait_for_its_turn() -> None:
     async with world() as here:
         here.link()
         (conversation,) = here.reactor.conversations
@@ -263,8 +262,8 @@ async def test_for_a_client_that_is_gone_no_work_goes_on_that_has_to_wait_for_it
             client.block()  # the link lets others have their turn
             return []
 
-        monkeypatch.setattr(client, "receive", lambda room, most: most)
-        monkeypatch.setattr(client, "take", take)
+        client.sock = Otherwise(client.sock, recv_into=lambda room, most: most)
+        conversation.link = Otherwise(conversation.link, receive_client=take)
         conversation.shared.turn = 0.0001  # many others are ready
         goodbye(conversation, client, True)
         assert not conversation.is_over, "it had a turn"
@@ -272,9 +271,7 @@ async def test_for_a_client_that_is_gone_no_work_goes_on_that_has_to_wait_for_it
         await here.until_over()
 
 
-async def test_what_a_closing_link_has_for_a_slow_client_is_sent_though_its_broker_is_gone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_what_a_closing_link_has_for_a_slow_client_is_sent_though_its_broker_is_gone() -> None:
     async with world() as here:
         client, _ = here.link(buffers=4096)
         (conversation,) = here.reactor.conversations
@@ -282,8 +279,8 @@ async def test_what_a_closing_link_has_for_a_slow_client_is_sent_though_its_brok
         def take(data: memoryview) -> list[Command]:
             return [ToClient(BIG), Close()]
 
-        monkeypatch.setattr(conversation.broker, "receive", lambda room, most: most)
-        monkeypatch.setattr(conversation.broker, "take", take)
+        conversation.broker.sock = Otherwise(conversation.broker.sock, recv_into=lambda room, most: most)
+        conversation.link = Otherwise(conversation.link, receive_broker=take)
         conversation.shared.turn = 0.0001  # many others are ready
         goodbye(conversation, conversation.broker, True)
         here.reactor.sockets.nudge()
@@ -571,7 +568,7 @@ async def test_what_may_wait_is_done_in_a_thread() -> None:
         assert await receive(broker, len(both)) == both
 
 
-async def test_a_link_that_raises_is_closed_and_no_other(caplog: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_link_that_raises_is_closed_and_no_other() -> None:
     async with world() as here:
         client, broker = here.link()
         other, its_broker = here.link()
@@ -580,8 +577,7 @@ async def test_a_link_that_raises_is_closed_and_no_other(caplog: Any, monkeypatc
         def broken(data: memoryview) -> Any:
             raise RuntimeError("a bug")
 
-        for each in (conversation.client, conversation.broker):
-            each.take = broken
+        conversation.link = Otherwise(conversation.link, receive_client=broken, receive_broker=broken)
         for end in (client, broker, other, its_broker):
             await end.send_all(heartbeat(1) if end in (client, other) else b"")
         await here.until_over()
@@ -589,7 +585,7 @@ async def test_a_link_that_raises_is_closed_and_no_other(caplog: Any, monkeypatc
         assert len(here.reactor.conversations) == 1
 
 
-async def test_a_socket_that_fails_as_none_should_ends_its_link_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_socket_that_fails_as_none_should_ends_its_link_and_no_other() -> None:
     async with world() as here:
         clients = [here.link() for _ in range(3)]
         failing = next(each for each in here.reactor.conversations)
@@ -597,7 +593,7 @@ async def test_a_socket_that_fails_as_none_should_ends_its_link_and_no_other(mon
         def broken(data: memoryview) -> int:
             raise RuntimeError("a bug")
 
-        monkeypatch.setattr(failing.broker, "_write", broken)
+        failing.broker.sock = Otherwise(failing.broker.sock, send=broken)
         for client, _ in clients:
             await client.send_all(heartbeat(1))
         await here.until_over()
@@ -678,7 +674,7 @@ async def test_among_many_who_have_much_to_read_a_turn_is_one_read_however_often
 
         for conversation in here.reactor.conversations:
             clients.append(conversation.client)
-            conversation.client.receive = endless(conversation.client)
+            conversation.client.sock = Otherwise(conversation.client.sock, recv_into=endless(conversation.client))
             for _ in range(3):
                 here.reactor.look(conversation.client)
         here.reactor.sockets.nudge()

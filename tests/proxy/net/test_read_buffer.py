@@ -14,6 +14,7 @@ from proxy.net.side import Side
 from proxy.protocol.frame import RESPONSE_HEAD, Buffer
 from proxy.protocol.problem import Fault
 from proxy.protocol.splitter import Splitter
+from tests.proxy.net.otherwise import Otherwise
 from tests.proxy.net.test_reactor import pair
 
 
@@ -30,7 +31,7 @@ class Posting:
         other, ours = map(self._sockets.enter_context, pair())
         other.settimeout(5)
         splitter = Splitter(RESPONSE_HEAD, lambda head, data, pos: None, Fault.BROKER)
-        side = Side(ours, splitter, lambda data: None, lambda side, error: None, OrderedDict())
+        side = Side(ours, splitter, lambda side, error: None, OrderedDict())
         return side, other.makefile("rb").read
 
     def read(self, data: bytes) -> memoryview:
@@ -72,14 +73,12 @@ def test_what_lies_in_one_room_reaches_no_other(posting: Posting) -> None:
     assert came(4 * SMALL) == b"".join(pieces)
 
 
-def test_a_side_that_fails_is_told_of_and_the_others_get_what_is_theirs(
-    posting: Posting, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_side_that_fails_is_told_of_and_the_others_get_what_is_theirs(posting: Posting) -> None:
     def broken(data: Buffer) -> int:
         raise RuntimeError("a bug")
 
     (failing, _), (side, came) = posting.side(), posting.side()
-    monkeypatch.setattr(failing, "_write", broken)
+    failing.sock = Otherwise(failing.sock, send=broken)
     for each in (failing, side):
         posting.buffer.post(each, posting.read(b"data"))
     posting.buffer.deliver()

@@ -41,6 +41,7 @@ from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatRespons
 from proxy.protocol.splitter import Splitter
 from tests.certificates import Authority
 from tests.proxy.core.frames import heartbeat, heartbeat_answer, produce
+from tests.proxy.net.otherwise import Otherwise
 from tests.proxy.net.scripted import LOOPBACK, PATIENCE, Broker, configuration, connected, port_of, serving
 from tests.proxy.net.test_reactor import World, receive, world
 
@@ -212,7 +213,7 @@ async def crashes(here: World, client: End, broker: End) -> None:
     def crash(data: memoryview) -> None:
         raise RuntimeError("a bug")
 
-    conversation.client.take = crash
+    conversation.link = Otherwise(conversation.link, receive_client=crash)
     await client.send_all(heartbeat(1))
 
 
