@@ -31,6 +31,8 @@ from proxy.protocol.problem import Fault
 class AnswerLane(Lane):
     """The lane of the answers: `ResponseLane` adds to it how the broker's responses leave."""
 
+    __slots__ = ("_departing", "_handled", "_held_back", "_inflight", "_let_go")
+
     may_ask = False
 
     def __init__(self, parts: Parts, head: Struct, meet: Meet) -> None:

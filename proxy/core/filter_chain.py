@@ -65,6 +65,7 @@ class FilterChain:
     ) -> None:
         self.api = api
         self.version = version
+        self.key = api.key << 16 | version
         self.request = request
         self.response = response
         self.observers = observers
@@ -112,6 +113,7 @@ class FilterChain:
         names = response.names if response and len(answering) == 1 and not response.observers else None
         if self.always_read and names and all(api.response.field[name].tag is None for name in names):
             self.repeated = RepeatedAnswer(api.response, version, names)
+        self.begins: Any = None  # how the last producer's requests began: those of most producers begin so
         self._bare = Alike()
         self._no_error = b""  # how the last one without an error began behind its head: most do, and 0.3 us are saved
         self._response_header = skipper(ResponseHeader, api.response_header(version))

@@ -80,10 +80,10 @@ class Filters:
                 always = interest(api.response, version, [handler for handler in up if handler.needed is None])
                 unread = FilterChain(api, version, request, always, observers, lease=self._lease)
             chain = FilterChain(api, version, request, response, observers, unread, unreadable, lease=self._lease)
-            self.table[api.key << 16 | version] = chain
+            self.table[chain.key] = chain
             counted = counted_chain(chain, counts(api, version)) if counts is not None else None
             if counted is not None:
-                self.counted[api.key << 16 | version] = counted
+                self.counted[chain.key] = counted
 
     def observers(self, api: Api) -> Observers:
         """The observers that are told the outcomes of requests of this API."""

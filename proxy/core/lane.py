@@ -52,6 +52,26 @@ class State(Enum):
 class Lane(ABC):
     """One direction. `reason` says why it ended, None if nothing was wrong; `how` says in what way."""
 
+    __slots__ = (
+        "_allowance",
+        "_connection",
+        "_counted",
+        "_counters",
+        "_large",
+        "_met",
+        "_outbox",
+        "_outcomes",
+        "_paused",
+        "_slots",
+        "_tasks",
+        "_waiting",
+        "how",
+        "reason",
+        "splitter",
+        "state",
+        "turn",
+    )
+
     whole = True  # as a Reader
 
     may_ask: bool  # may its handlers ask the broker?
@@ -66,7 +86,6 @@ class Lane(ABC):
         self._counters = parts.counters
         self._outbox = parts.outbox
         self.splitter = Splitter(head, meet, fault, longest=parts.limits.frame)
-        self.feed = self.splitter.feed
         self.state = State.OPEN
         self.reason: str | None = None
         self.how = How.CLOSE
@@ -141,7 +160,6 @@ class Lane(ABC):
         self.state, self._waiting = State.ENDED, None
         self.splitter.close()
         self.splitter.begun = True  # nobody waits for its first frame
-        self.feed = _thrown_away
         self.pause()
 
     def pause(self) -> None:
@@ -154,8 +172,3 @@ class Lane(ABC):
     @abstractmethod
     def _read(self, on: bool) -> None:
         """Read from this side, or read nothing from it for now."""
-
-
-def _thrown_away(data: memoryview) -> list[Buffer]:
-    """The `feed` of a lane that fell silent."""
-    return []

@@ -53,7 +53,7 @@ class Link(AssembledLink):
         outbox, requests = self.outbox, self.requests
         if outbox.commands:
             outbox.start()
-        spans = requests.feed(data)
+        spans = requests.splitter.feed(data)
         if spans is None:
             if not (requests.unsettled or outbox.commands):
                 return None
@@ -69,7 +69,7 @@ class Link(AssembledLink):
         outbox, requests = self.outbox, self.requests
         if outbox.commands:
             outbox.start()
-        spans = self.responses.feed(data)
+        spans = self.responses.splitter.feed(data)
         waiting = requests.unsettled or self.inflight.ours or requests.state is not OPEN
         if spans is None:
             if not (waiting or outbox.commands):

@@ -6,6 +6,8 @@ Rules:
 * The header of the last request is remembered; a request with another header is read anew.
 * A request with another client id than those in flight waits for their answers (`is_of_another`), as it would at a
   broker: what a connection says of its client is true of all its requests.
+* Connections whose producers begin alike share what is remembered of that: with 500 connections, what each has of its
+  own is slow to load.
 * How passing requests begin is remembered for a few APIs, for each only the last beginning, and only if nobody observes
   them. Those that are certain to pass (`Certain`) are looked for first. All is forgotten when another configuration,
   state or file is in force, or when the client authenticates again or changes its client id.
@@ -41,9 +43,10 @@ class KnownBeginning:
     """How requests begin that pass: with `begun`, which `unpack` takes out behind their heads.
 
     `least` and `most`: their lengths in bytes, without the size. `rest` is asked about the frame from `end` on, if need
-    be only about a `whole` one; if it is None, `holds` is asked. `of_answer` and `sample` are for their slot: the chain
-    of the answer, and the sample, or None if no handler wants such requests. `body`: where their bodies begin.
-    `topics`: those of all of them, if they have the same.
+    be only about a `whole` one; if it is None, `holds` is asked. `sample`: that of their slots; None: no handler wants
+    them. `body`: where their bodies begin. `topics`: those of all of them, if they have the same.
+
+    It does not know its chain, which may keep it.
     """
 
     unpack: Callable[[memoryview, int], tuple[bytes, ...]]
@@ -54,7 +57,6 @@ class KnownBeginning:
     whole: bool
     rest: Callable[[memoryview], bool] | None
     holds: Callable[[], bool]
-    of_answer: FilterChain
     sample: Context | None
     body: int
     topics: Topics | None
@@ -130,22 +132,30 @@ class RequestHeads:
     def remember_acks(self, chain: FilterChain, frame: memoryview) -> None:
         """Let requests pass that begin like this one, whose acks were read and which no plugin sees."""
         body = HEAD + len(self.header)
-        self.remember(chain, frame, body, Beginning(chain.acks_end(frame, body)))
+        end = chain.acks_end(frame, body)
+        if end > LONGEST:
+            return
+        known: tuple[KnownBeginning, ...] | None = chain.begins
+        if known is None or known[0].end != end or known[0].unpack(frame, HEAD) != known[0].begun:
+            known = chain.begins = (self._known(chain, frame, body, Beginning(end), Certain(end), None),)
+        self._keep(chain, known)
 
     def remember(self, chain: FilterChain, frame: memoryview, body: int, begins: Beginning) -> None:
         """Let requests pass that begin like this one."""
         if begins.end > LONGEST:
             return
-        key = chain.api.key << 16 | chain.version
-        if key not in self.passing and len(self.passing) == MOST:
-            self.passing.clear()
         certain, shown = begins.certain, chain.shown
         known = [self._known(chain, frame, body, begins, Certain(begins.end), None)]
         if certain is not None and certain.end <= CERTAIN:
             topics = None if shown is None or shown.topics is None else shown.topics.find(frame, body)
             if shown is None or topics is not None:
                 known.insert(0, self._known(chain, frame, body, begins._replace(rest=certain.rest), certain, topics))
-        self.passing[key] = tuple(known)
+        self._keep(chain, tuple(known))
+
+    def _keep(self, chain: FilterChain, known: tuple[KnownBeginning, ...]) -> None:
+        if chain.key not in self.passing and len(self.passing) == MOST:
+            self.passing.clear()
+        self.passing[chain.key] = known
 
     def _known(
         self,
@@ -160,6 +170,5 @@ class RequestHeads:
         end = same.end
         unpack = fixed_bytes(HEAD, end, same.varying).unpack_from
         least, most = end - SIZE.size, end - SIZE.size if same.exact else ANY
-        of_answer = chain.after_fast_path or chain
-        facts = begins.whole, begins.rest, same.holds, of_answer, begins.sample, body, topics
+        facts = begins.whole, begins.rest, same.holds, begins.sample, body, topics
         return KnownBeginning(unpack, unpack(frame, HEAD), least, most, begins.end, *facts)

@@ -36,6 +36,8 @@ HELD = frozenset({State.FULL, State.OTHER_CLIENT, State.BEHIND, State.GATED, Sta
 class RequestLane(Lane):
     """`UnhandledRequests` without the requests. `answer` takes an answer of ours."""
 
+    __slots__ = ("_admission", "_handled", "_heads", "_inflight", "_most", "answer", "is_over", "unsettled")
+
     may_ask = True
 
     def __init__(self, parts: Parts, admission: Admission, meet: Meet) -> None:
@@ -142,7 +144,7 @@ class RequestLane(Lane):
 
     def _in_force(self, chain: FilterChain) -> FilterChain | None:
         """The chain of the next request that is of the same API and version."""
-        return self._admission.filters.table.get(chain.api.key << 16 | chain.version)
+        return self._admission.filters.table.get(chain.key)
 
     def _answer(self, answer: Answer, acks: int) -> None:
         """An answer of ours to this request, unless it has none."""

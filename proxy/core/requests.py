@@ -38,6 +38,8 @@ class Requests(UnhandledRequests):
     `stranger` is asked about a request that has no filter chain.
     """
 
+    __slots__ = ("_passing", "stranger")
+
     def __init__(self, parts: Parts, admission: Admission) -> None:
         super().__init__(parts, admission, self.meet)
         self._passing = self._heads.passing
@@ -61,7 +63,7 @@ class Requests(UnhandledRequests):
                 if passing.unpack(data, pos + HEAD) != passing.begun:
                     continue
                 if passing.sample is None:  # no handler wants it
-                    self._slots.append((head[2], passing.of_answer, None))  # 0.3 us, while looking takes 1.2
+                    self._slots.append((head[2], chain, None))  # 0.3 us, while looking takes 1.2
                     return None
                 size, rest, topics = SIZE.size + head[0], passing.rest, passing.topics
                 is_whole = size <= len(data) - pos
@@ -77,7 +79,7 @@ class Requests(UnhandledRequests):
                 continue  # more bytes are to come, or its handler is asked now, and says what is wrong
             if may_pass:
                 if chain.shown is None:
-                    self._slots.append((head[2], passing.of_answer, passing.sample))
+                    self._slots.append((head[2], chain.after_fast_path or chain, passing.sample))
                 else:
                     self._show_topics(chain, head, topics, passing)
                 return None if is_whole else self._rest(chain, False)

@@ -29,6 +29,8 @@ from proxy.protocol.problem import ProtocolError
 class ResponseLane(AnswerLane):
     """`Responses` without meeting and reading responses."""
 
+    __slots__ = ("_asked", "_elements")
+
     def __init__(self, parts: Parts, head: Struct, meet: Meet) -> None:
         super().__init__(parts, head, meet)
         self._elements = parts.limits.elements_of_response

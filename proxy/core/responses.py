@@ -35,6 +35,8 @@ UNASSEMBLED = 64 << 10  # bytes; a larger response of which only the last tags a
 class Responses(ResponseLane):
     """Pairs every response, and reads those that plugins want."""
 
+    __slots__ = ("_answered",)
+
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts, RESPONSE_HEAD, self.meet)
         self._answered = 0.0  # when the answer began that is being assembled for counting

@@ -30,6 +30,8 @@ CHANGED = "what allowed a request changed before it was whole"
 class UnhandledRequests(RequestLane):
     """`Requests` without meeting and reading requests."""
 
+    __slots__ = ()
+
     def _hold_again(self, chain: FilterChain, state: State) -> Hold:
         """Hold this request, and meet it again when the lane goes on."""
         chain.requests -= 1
@@ -101,7 +103,8 @@ class UnhandledRequests(RequestLane):
         assert topics is not None
         ctx = sample.of_like(head[2], SIZE.size + head[0])
         self._outcomes.show_at_once(ctx, shown.told, topics)
-        self._slots.append((head[2], passing.of_answer, ctx if chain.keeps_context else sample))
+        of_answer = chain.after_fast_path or chain
+        self._slots.append((head[2], of_answer, ctx if chain.keeps_context else sample))
 
     def _passes(self, chain: FilterChain, head: Head, frame: memoryview, size: int, ctx: Context | None = None) -> bool:
         """Is it known that this request may pass? `ctx`: its own, if it has one already."""

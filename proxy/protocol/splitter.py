@@ -25,7 +25,7 @@ NO_LIMIT = 0x7FFFFFFF
 
 
 def _nobody(head: Any, data: memoryview, pos: int) -> Hold:
-    """The `meet` of a stream that is closed: no frame begins."""
+    """The `meet` of a stream that is closed. It is never called."""
     return HOLD
 
 
@@ -38,6 +38,7 @@ class Splitter:
         "_fault",
         "_gathered",
         "_given_back",
+        "_head",
         "_head_size",
         "_least",
         "_left",
@@ -45,14 +46,13 @@ class Splitter:
         "_meet",
         "_passing",
         "_reader",
-        "_unpack",
         "begun",
         "held",
         "problem",
     )
 
     def __init__(self, head: Struct, meet: Meet, fault: Fault, *, longest: int = NO_LIMIT) -> None:
-        self._unpack = head.unpack_from
+        self._head = head
         self._head_size = head.size
         self._least = head.size - SIZE.size
         self._longest = longest
@@ -90,7 +90,7 @@ class Splitter:
 
     def switch(self, head: Struct, meet: Meet) -> None:
         """From now on frames begin with this head. Call only between two calls of `feed`; if `held` then, resume."""
-        self._unpack, self._head_size, self._least = head.unpack_from, head.size, head.size - SIZE.size
+        self._head, self._head_size, self._least = head, head.size, head.size - SIZE.size
         self._meet = meet
         if self._carry:
             self.held, self._carry, self._calm = bytearray(self._carry), b"", False
@@ -100,10 +100,10 @@ class Splitter:
         self.held, self._calm = self.held or bytearray(), False
 
     def close(self) -> None:
-        """Nothing more will be fed: let go of the bytes and the readers."""
-        self._meet = _nobody
+        """Let go of the bytes and the readers. What is fed from now on is thrown away."""
+        self._meet, self._calm = _nobody, False
         self._reader, self._gathered, self.held, self._carry, self._given_back = None, None, None, b"", None
-        self._passing, self._calm = 0, True
+        self._passing = self._left = 0
 
     def give_back(self, frame: memoryview) -> None:
         """Have a frame that was assembled met again, after resume(). Called by its reader, which returns HOLD then."""
@@ -128,7 +128,7 @@ class Splitter:
         """Take the next bytes of the stream. Returns the bytes that leave now, or None for all of `data` as it came."""
         met: Reader | None = None
         if self._calm and len(data) >= self._head_size:
-            head = self._unpack(data)
+            head = self._head.unpack_from(data)
             if head[0] + SIZE.size == len(data) and self._least <= head[0] <= self._longest:
                 met = self._meet(head, data, 0)
                 if met is None:
@@ -137,6 +137,8 @@ class Splitter:
         elif self._passing > len(data):
             self._passing -= len(data)
             return None
+        if self._meet is _nobody:
+            return []
         out = self._feed(data, met)
         self._calm = self.between and self.held is None and not self._carry
         return out
@@ -157,7 +159,8 @@ class Splitter:
             start, pos = self._serve(data, start, pos, out)
             if self.held is not None:
                 return out
-        head_size, least, longest, unpack, meet = self._head_size, self._least, self._longest, self._unpack, self._meet
+        unpack, head_size, meet = self._head.unpack_from, self._head_size, self._meet
+        least, longest = self._least, self._longest
         while end - pos >= head_size:
             head = unpack(data, pos)
             length = head[0]

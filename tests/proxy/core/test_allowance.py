@@ -224,5 +224,5 @@ def test_a_request_that_was_read_is_kept_by_what_waits_for_its_answer_alone() ->
 
 
 def _notes(lane: Any) -> list[Any]:
-    met = vars(lane)["_met"] or ()
+    met = lane._met or ()
     return [part.notes for part in met if isinstance(part, Context)]

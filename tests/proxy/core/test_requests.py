@@ -572,6 +572,25 @@ def test_a_request_that_begins_like_the_last_one_is_taken_for_no_other() -> None
     assert len(link.inflight.slots) == 5
 
 
+def test_connections_of_producers_that_begin_alike_share_what_is_remembered_and_no_other_does() -> None:
+    filters = Filters()
+    links = {name: Link(connection(), filters) for name in ("first", "same", "other client", "other acks", "no answer")}
+    for name, client_id, acks in (
+        ("first", "app", 1),
+        ("same", "app", 1),
+        ("other client", "else", 1),
+        ("other acks", "app", -1),
+        ("no answer", "app", 0),
+    ):
+        for number in (1, 2):
+            from_client(links[name], produce(number, acks, client_id=client_id))
+        assert links[name].connection.client_id == client_id
+        assert len(links[name].inflight.slots) == (2 if acks else 0)
+    known = [link.requests._heads.passing.get(PRODUCE.key << 16 | 9) for link in links.values()]
+    assert known[0] is known[1]
+    assert len(set(map(id, known[1:]))) == 4
+
+
 def test_a_produce_request_without_acks_ends_it() -> None:
     frame = b"\0\0\0\x0c\0\0\0\3\0\0\0\1\xff\xff\xff\xff"
     assert Playbook(byte_by_byte=False) >> FromClient(frame) << EmitAny() << PauseClient() << Close(ANY)

@@ -199,6 +199,17 @@ def test_what_is_no_frame_ends_the_stream(data: bytes, why: str, step: int) -> N
     assert stream.splitter.held is not None
 
 
+@pytest.mark.parametrize("began", [b"", frame(1)[:5], frame(1, BIG)[:100], frame(1, 30, api=7)[:20]])
+def test_of_what_comes_after_it_was_closed_nothing_is_kept_or_met(began: bytes) -> None:
+    stream = Stream(Whole()).feed(began)
+    out, met = stream.out, list(stream.met)
+    stream.splitter.close()
+    stream.feed(frame(2) + frame(3, api=7) + b"not Kafka" + frame(4, BIG)[:-1], 1).feed(frame(5))
+    assert (stream.out, stream.met) == (out, met)
+    assert stream.splitter.kept == stream.splitter.lacking == 0
+    assert stream.splitter.problem is None
+
+
 def test_it_has_begun_when_a_whole_frame_came() -> None:
     stream = Stream().feed(frame(1, 50)[:30])
     assert not stream.splitter.begun
