@@ -88,6 +88,7 @@ TESTED_WITH = {
     "proxy/net/reading.py": "tests/proxy/net/test_reactor.py",
     "proxy/net/reporting.py": GATEWAY,
     "proxy/net/served.py": GATEWAY,
+    "proxy/net/served_clusters.py": "tests/proxy/net/test_changing.py",
     "proxy/net/serving.py": GATEWAY,
     "proxy/net/side.py": "tests/proxy/net/test_reactor.py",
     "proxy/net/side_pair.py": "tests/proxy/net/test_reactor.py",

@@ -5,7 +5,6 @@ Rules:
 * Removed ports close before new ones open. Connections from then on come under the new snapshot. Each open link changes
   over between two frames. Links change over in slices of a few milliseconds.
 * Connections of a removed listener drain as all do when the proxy ends: requests in flight are answered.
-* Counts are kept: the numbers of replaced filters are added to the worker's when the last link has left them.
 * Plugins that only the previous snapshot had are stopped when nothing needs them any more (`running_plugins.py`).
 * Changes come one after the other. None begins once the proxy is ending, and one under way is given up then: a plugin
   that hangs at its start keeps no proxy from ending.
@@ -14,7 +13,7 @@ Rules:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
@@ -22,14 +21,13 @@ from typing import TYPE_CHECKING
 import trio
 
 from proxy.config import Config
-from proxy.core.filters import Filters
 from proxy.core.topology import Topology
 from proxy.net.draining import Draining
-from proxy.net.exposure import TellLearned
 from proxy.net.machine import allow_open_files, memory_of_worker
 from proxy.net.process import ENDING, StartError
+from proxy.net.replaced_filters import ReplacedFilters
 from proxy.net.running_plugins import RunningPlugins
-from proxy.net.served import Served
+from proxy.net.served_clusters import ServedClusters
 from proxy.net.serving import Worker
 from proxy.net.snapshot import GatewaySnapshot
 from proxy.net.snapshot_builder import build
@@ -42,34 +40,21 @@ SLICE = 0.002  # seconds for which links change over before other tasks have the
 
 
 class Changing:
-    """The clusters that one worker serves. `opened` is called each time that ports have opened."""
+    """Changes the snapshot of one worker, and what is served by it. `is_shared`: other workers have the same ports."""
 
-    def __init__(
-        self, worker: Worker, draining: Draining, opened: Callable[[], None], tell: TellLearned | None
-    ) -> None:
+    def __init__(self, worker: Worker, draining: Draining, clusters: ServedClusters, *, is_shared: bool) -> None:
         self._worker = worker
         self._draining = draining
-        self._tell = tell
-        self._opened = opened
+        self._clusters = clusters
+        self._is_shared = is_shared
         self._begun = trio.Event()
         self._is_stopping = False
         self._putting = trio.Lock()
         self._under_way: set[trio.CancelScope] = set()
-        self._nursery: trio.Nursery  # runs what is served
         self._lasting: trio.Nursery  # runs what goes on until the last link is gone
         self._plugins: RunningPlugins
         self._fetching: dict[FetchedKeys, trio.CancelScope] = {}
-        self._former: list[Filters] = []  # replaced filters that links may still use
-        self._counted: Counter[str] = Counter()  # the counts of replaced filters
-        self.served = {name: self._new(name) for name in worker.snapshot.clusters}
-
-    def _new(self, name: str) -> Served:
-        return Served(name, self._worker, self._opened, self._tell)
-
-    @property
-    def is_open(self) -> bool:
-        """Are all bootstrap ports open?"""
-        return all(served.is_open for served in self.served.values())
+        self._replaced = ReplacedFilters()
 
     def stop(self) -> None:
         """Give up the changes that are under way, because the proxy is ending."""
@@ -99,9 +84,8 @@ class Changing:
         self._lasting, self._plugins = lasting, RunningPlugins(lasting)
         self._worker.reactor.budget.beside = lambda: self._plugins.held
         await self._plugins.start(self._worker.snapshot.hosted)
-        async with trio.open_nursery() as self._nursery:
-            for served in self.served.values():
-                await self._nursery.start(served.run)
+        async with trio.open_nursery() as nursery:
+            await self._clusters.start(nursery)
             self._fetch(self._worker.snapshot)
             self._begun.set()
             await trio.sleep_forever()
@@ -113,9 +97,8 @@ class Changing:
         worker = self._worker
         links = (conversation.link for conversation in worker.reactor.conversations)
         in_use = {(link.connection.listener, link.filters.plugins[0]) for link in links}
-        others = self._tell is not None
         snapshot = await trio.to_thread.run_sync(
-            partial(build, config, worker.snapshot, worker.host, worker.mark, in_use, others=others)
+            partial(build, config, worker.snapshot, worker.host, worker.mark, in_use, others=self._is_shared)
         )
         with self._unless_it_ends():
             await self._plugins.prepare(snapshot)
@@ -139,34 +122,17 @@ class Changing:
 
     async def _put(self, snapshot: GatewaySnapshot) -> None:
         before, self._worker.snapshot = self._worker.snapshot, snapshot
-        in_force = set(snapshot.all_filters)
-        self._former += [filters for filters in before.all_filters if filters not in in_force]
+        self._replaced.replace(before.all_filters, snapshot.all_filters)
         self._worker.reactor.budget.apply(memory_of_worker(snapshot.config))
         allow_open_files(snapshot.config.limits)
-        gone = self._close_gone()
-        for name in snapshot.clusters:
-            if name in self.served:
-                await self.served[name].open_new()
-            else:
-                self.served[name] = self._new(name)
-                await self._nursery.start(self.served[name].run)
+        gone = self._clusters.close_gone()
+        await self._clusters.open_new()
         self._fetch(snapshot)
         await self._change_over(snapshot, gone)
         self._lasting.start_soon(self._let_go, gone, snapshot.config.limits.drain)
-        self._plugins.retire(snapshot, [filters.lease for filters in self._former])
+        self._plugins.retire(snapshot, self._replaced.leases)
         if await look(snapshot.watched, self._worker.tasks):
             self._worker.forget()
-
-    def _close_gone(self) -> set[Topology]:
-        """Close removed listeners. Returns the topologies that their clients have."""
-        gone: set[Topology] = set()
-        for name, served in tuple(self.served.items()):
-            if name in self._worker.snapshot.clusters:
-                gone.update(served.close_gone())
-            else:
-                gone.update(served.end())
-                del self.served[name]
-        return gone
 
     async def _change_over(self, snapshot: GatewaySnapshot, gone: Collection[Topology]) -> None:
         """Put every link that stays under the snapshot."""
@@ -182,13 +148,10 @@ class Changing:
                 until = trio.current_time() + SLICE
 
     async def _let_go(self, gone: Collection[Topology], seconds: float) -> None:
-        """Drain the connections of removed listeners."""
+        """Drain the connections of removed listeners. Then let go what nobody uses any more."""
         conversations = self._worker.reactor.conversations
         await self._draining.drain([each for each in conversations if each.link.connection.topology in gone], seconds)
-        in_use = {conversation.link.filters for conversation in conversations}
-        for filters in [each for each in self._former if each not in in_use]:
-            self._former.remove(filters)
-            self._counted.update(_counts(filters))
+        self._replaced.let_go({conversation.link.filters for conversation in conversations})
 
     def _fetch(self, snapshot: GatewaySnapshot) -> None:
         """Fetch the keys that the snapshot needs, and stop fetching others."""
@@ -205,15 +168,4 @@ class Changing:
 
     def counted(self) -> Counter[str]:
         """How many requests of each API were counted."""
-        snapshot = self._worker.snapshot
-        counted = self._counted.copy()
-        for filters in (*self._former, *snapshot.all_filters):
-            counted.update(_counts(filters))
-        return counted
-
-
-def _counts(filters: Filters) -> Counter[str]:
-    counts: Counter[str] = Counter()
-    for (api, _), count in filters.counts().items():
-        counts[f"requests_{api}"] += count
-    return counts
+        return self._replaced.counted(self._worker.snapshot.all_filters)

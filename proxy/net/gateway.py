@@ -36,7 +36,7 @@ from proxy.net.process import DrainResult, Started
 from proxy.net.reactor import Reactor
 from proxy.net.reporting import report
 from proxy.net.resolving import Resolver
-from proxy.net.served import Served
+from proxy.net.served_clusters import ServedClusters
 from proxy.net.serving import Worker
 from proxy.net.shared_rows import SharedTable
 from proxy.net.snapshot import GatewaySnapshot
@@ -44,7 +44,6 @@ from proxy.net.snapshot_builder import build
 from proxy.net.states import WorkerStates
 from proxy.net.tasks import Tasks
 from proxy.net.telling import Telling
-from proxy.net.upstream import Upstream
 from proxy.net.watching import watch
 from proxy.telemetry.counters import NetworkCounters
 from proxy.telemetry.report import Report, Reports
@@ -72,10 +71,10 @@ class Gateway:
         self.counters = NetworkCounters()
         self.link_counters = LinkCounters()
         self.ending = DrainResult("connections")
-        self._complaints = Complaints()
-        self._telling = Telling(self._complaints)
-        self.tasks = Tasks(self.counters, self._complaints)
-        self._reactor = Reactor(self._ended, self._telling, self._complaints, memory_of_worker(config))
+        complaints = Complaints()
+        self._telling = Telling(complaints)
+        self.tasks = Tasks(self.counters, complaints)
+        self._reactor = Reactor(self._ended, self._telling, complaints, memory_of_worker(config))
         self._draining = Draining(self._reactor, self.counters)
         self._accepting = trio.CancelScope()
         self._started: Started
@@ -87,14 +86,15 @@ class Gateway:
             self.tasks,
             self.counters,
             self.link_counters,
-            self._complaints,
+            complaints,
             mark,
             host,
             set(taken),
         )
-        self._changing = Changing(self._worker, self._draining, self._say_when_open, tell)
+        self._clusters = ServedClusters(self._worker, self._say_when_open, tell)
+        self._changing = Changing(self._worker, self._draining, self._clusters, is_shared=tell is not None)
         self._applying = Applying(self._worker, self._changing)
-        host.upstream = self._upstream
+        host.upstream = self._clusters.upstream
         host.authority = lambda listener: self.snapshot.authority(listener)
         host.identities = lambda cluster: self.snapshot.identities(cluster)
         self.states = WorkerStates(self._worker, self._applying.lock, self._keep_up)
@@ -112,7 +112,7 @@ class Gateway:
     @property
     def ready(self) -> bool:
         """Are the ports of all clusters open?"""
-        return not self._accepting.cancel_called and self._changing.is_open
+        return not self._accepting.cancel_called and self._clusters.is_open
 
     def stop(self) -> None:
         """Accept no more, finish the requests in flight, and let `run` return."""
@@ -132,13 +132,13 @@ class Gateway:
             files = partial(watch, lambda: self.snapshot.watched, self.tasks, self._worker.forget, self._keep_up)
             nursery.start_soon(keep, "watching files", files)
             nursery.start_soon(keep, "watching what is held", self._reactor.budget.watch)
-            nursery.start_soon(keep, "summing up complaints", self._complaints.watch)
+            nursery.start_soon(keep, "summing up complaints", self._worker.complaints.watch)
             nursery.start_soon(keep, "telling of taken ports", self._worker.taken_ports.watch)
             with self._accepting:
                 async with trio.open_nursery() as self._worker.dialling:
                     await self._changing.run(nursery)
             await self._draining.drain_all(self._worker.limits.drain, self.ending)
-            self._complaints.sum_up()
+            self._worker.complaints.sum_up()
             nursery.cancel_scope.cancel()
 
     async def prepare(self, config: Config) -> GatewaySnapshot:
@@ -171,17 +171,7 @@ class Gateway:
 
     def learn(self, learned: Learned) -> None:
         """Take in a broker that another worker saw."""
-        served = self._served.get(learned.cluster)
-        if served is not None:
-            served.exposure.learn(learned)
-
-    def _upstream(self, cluster: str) -> Upstream | None:
-        served = self._served.get(cluster)
-        return None if served is None else served.upstream
-
-    @property
-    def _served(self) -> dict[str, Served]:
-        return self._changing.served
+        self._clusters.learn(learned)
 
     def _ended(self, conversation: Conversation, reason: str | None) -> None:
         """Note that a link is over. Its sockets are closed."""
@@ -210,4 +200,4 @@ class Gateway:
 
     def report(self) -> Report:
         """The report of this worker."""
-        return report(self._worker, self._changing, is_ready=self.ready)
+        return report(self._worker, self._clusters, self._changing.counted(), is_ready=self.ready)

@@ -232,7 +232,7 @@ async def settled(gateway: Gateway) -> dict[str, int]:
     """What is there when all that was replaced is gone."""
     changing = gateway._changing
     with trio.fail_after(60):
-        while len(changing._plugins._running) > len(gateway.snapshot.hosted) or changing._former:
+        while len(changing._plugins._running) > len(gateway.snapshot.hosted) or changing._replaced.leases:
             await trio.sleep(0.01)
     return living()
 

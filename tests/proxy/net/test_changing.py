@@ -461,7 +461,7 @@ async def test_who_is_on_the_way_to_a_broker_when_the_listener_goes_does_not_arr
     both = having(config, listeners={**_plain(config.listeners), "second": listener(free_block(8, LOOPBACK))})
     async with serving(both) as gateway:
         port = both.listeners["second"].bind.port + 4  # of a broker that is not there, and may be told of in a moment
-        gateway._served["main"].exposure.listeners[1].open(3)
+        next(iter(gateway._clusters)).exposure.listeners[1].open(3)
         async with connected(LOOPBACK, port) as client:
             await until(lambda: gateway.counters.open == 1)
             await gateway.apply(config)
@@ -485,7 +485,7 @@ async def test_nothing_is_left_of_many_changes(broker: Broker) -> None:
         for _ in range(20):
             await gateway.apply(changed)
             await gateway.apply(config)
-        await until(lambda: not Marking.running and not gateway._changing._former)
+        await until(lambda: not Marking.running and not gateway._changing._replaced.leases)
         assert len(os.listdir("/proc/self/fd")) == before
         assert await mark(client) == 0
 

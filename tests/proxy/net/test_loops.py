@@ -259,7 +259,7 @@ async def test_two_proxies_in_a_ring_notice_it(
                     async with connected(LOOPBACK, port_of(one, 2)) as client:
                         assert await client.beat() == 0
                 others.told[2] = Endpoint(LOOPBACK, port_of(one, 2))
-                for served in second._served.values():
+                for served in second._clusters:
                     served.upstream.ask_again()
                 with trio.fail_after(PATIENCE):
                     while second.report().clusters["main"]["2"] != str(others.told[2]):
