@@ -27,6 +27,7 @@ TESTED_WITH = {
     "plugins/acl/errors.py": "tests/plugins/acl/test_checks.py",
     "plugins/acl/fetched.py": "tests/plugins/acl/test_fetch.py",
     "plugins/acl/metadata.py": "tests/plugins/acl/test_topics.py",
+    "plugins/acl/pending_fetch.py": "tests/plugins/acl/test_fetch.py",
     "plugins/audit/connection_events.py": "tests/plugins/audit/test_audit.py",
     "plugins/audit/event_reading.py": "tests/plugins/audit/test_search.py",
     "plugins/audit/request_notes.py": "tests/plugins/audit/test_audit.py",

@@ -17,14 +17,13 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import Any
 
 from plugins.acl.authorizer import Authorizer
-from plugins.acl.client_authorizer import ClientAuthorizer
 from plugins.acl.fetched import REFUSAL, REFUSED, forgotten_topic, refused_topic, request_topic, verdict
+from plugins.acl.pending_fetch import PendingFetch
 from plugins.acl.request_authorizer import RequestAuthorizer, authorizer_of
 from plugins.acl.sessions import AuthorizedSession, sessions, sessions_key
 from proxy.plugin import (
@@ -48,25 +47,6 @@ from rules.noted import RULES_NOTE
 
 TOPIC_ROOM = 400  # bytes that a refused topic takes beside its partitions
 Partition = FetchRequest.Topic.Partition
-
-
-@dataclass(slots=True)
-class PendingFetch:
-    """What is to be done to the answer of a request."""
-
-    authorizer: ClientAuthorizer
-    edition: object
-    refused: list[tuple[FetchedTopic, int]]  # topics with their errors
-    session: AuthorizedSession | None  # a new one, if the broker makes it
-    of: AuthorizedSession | None = None  # the session that the request continues
-    repeatable: bool = False  # nothing was refused, not even in shadow, and no session ends
-    content: object = None  # the content of its session after this request
-    is_follower: bool = False
-    held: int = 0  # bytes that the refusals take until the answer leaves, estimated
-
-    def holds(self) -> bool:
-        """Are the rules the same as then, and is its session open?"""
-        return self.authorizer.decides_by(self.edition) and (self.of is None or self.of.is_open)
 
 
 class FetchHandlers:
@@ -126,10 +106,9 @@ class FetchHandlers:
         new, known = session if turn.opens else None, session if turn.goes_on else None
         held = TOPIC_ROOM * len(refused) + REFUSAL * sum(len(one.partitions) for one, _ in turns(refused))
         held += session.held if new is not None else 0
-        repeatable = not authorizer.recorded and (known is not None or not request.session_id)
-        ctx.notes[self] = PendingFetch(
-            authorizer.client, edition, refused, new, known, repeatable, session.content, held=held
-        )
+        passed = not authorizer.recorded and (known is not None or not request.session_id)
+        content = session.content
+        ctx.notes[self] = PendingFetch(authorizer.client, edition, refused, new, known, passed, content, held=held)
         if not change.changed:
             return None
         request.topics = [request_topic(FETCH, one) for one in turns(change.topics)]
@@ -148,9 +127,7 @@ class FetchHandlers:
     def may_repeat(self, ctx: Context) -> bool:
         """Whether nothing of this request was refused, and its answer need not be read."""
         fetch: PendingFetch | None = ctx.notes.get(self)
-        if fetch is None or fetch.edition is not fetch.authorizer.edition:
-            return False
-        return fetch.repeatable and not fetch.refused and fetch.session is None
+        return fetch is not None and fetch.may_repeat
 
     def continued(self, ctx: Context) -> tuple[AuthorizedSession, object] | None:
         """The session that this request continued, if any, and its content after this request."""
@@ -173,9 +150,7 @@ class FetchHandlers:
     def is_needed(self, ctx: Context) -> bool:
         """Whether the answer must be read, unless it is an error."""
         fetch: PendingFetch | None = ctx.notes.get(self)
-        if fetch is None:
-            return False
-        return not fetch.holds() or bool(fetch.refused) or fetch.session is not None
+        return fetch is not None and fetch.is_needed
 
     def response(self, ctx: Context, response: FetchResponse) -> Decision:
         """Check the answer if the rules have changed, and put the refusals into it."""
