@@ -93,6 +93,7 @@ TESTED_WITH = {
     "proxy/net/serving.py": GATEWAY,
     "proxy/net/side.py": "tests/proxy/net/test_reactor.py",
     "proxy/net/side_pair.py": "tests/proxy/net/test_reactor.py",
+    "proxy/net/worker_changes.py": "tests/proxy/net/test_worker.py",
     "proxy/net/worker_process.py": "tests/proxy/net/test_workers.py",
     "proxy/protocol/frame.py": "tests/proxy/protocol/test_splitter.py",
     "proxy/protocol/emit/finders.py": "tests/proxy/protocol/emit/test_spans.py",

@@ -8,16 +8,12 @@ Rules:
   the shared threads.
 * When it is to end, a plugin has limited time to finish its start or its work and to stop: what it began is not left
   half done, and one that hangs is left. If the proxy is to end at once, that time is short.
-* A plugin's log lines are rate-limited as all lines that clients can cause. In the thread of the links, a line that
-  cannot be written raises where it is logged. From another thread, it is a failed task.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from os import PathLike
 from random import Random
 from typing import Any, TypeVar
@@ -26,13 +22,12 @@ import structlog
 import trio
 
 from proxy.config.plugins import PluginUse
-from proxy.core.context import Connection
 from proxy.core.failure import raised_at
 from proxy.core.fetch_topics import FetchTopics
 from proxy.core.plugin import Plugin
-from proxy.core.services import LogLevel, PluginError, Services, check_repeated
-from proxy.logs.cut import short
+from proxy.core.services import PluginError, Services, check_repeated
 from proxy.net.plugin_host import HostedClock, PluginHost
+from proxy.net.plugin_lines import PluginLines
 from proxy.net.process import StartError
 from proxy.net.thread_work import ThreadWork
 from proxy.net.topic_writing import ClusterTopicWriter
@@ -68,7 +63,7 @@ class HostedPlugin:
             HostedClock(host.clock, host.offset),
             Random(f"{host.instance} {cluster} {self.name}"),
             host.counters.of(use.name, self.name),
-            self._tell,
+            PluginLines(host, cluster, self.name).tell,
             self._every,
             self._watch,
             host.topics[cluster],
@@ -189,27 +184,3 @@ class HostedPlugin:
         writer = ClusterTopicWriter(name, topic, lambda: self._host.upstream(name))
         self._topics.append(writer)
         return writer
-
-    def _tell(
-        self,
-        event: str,
-        connection: Connection | None = None,
-        *,
-        level: LogLevel = "info",
-        about: Hashable = None,
-        example: Hashable = None,
-        **facts: object,
-    ) -> None:
-        if threading.get_ident() != self._host.thread:
-            again = partial(self._tell, event, connection, level=level, about=about, example=example, **facts)
-            self._host.trio.run_sync_soon(self._contained, again)
-            return
-        who = None if connection is None else (connection.listener, connection.whose)
-        left_out = self._host.complaints.due(event, (self._cluster, self.name, who, about), example)
-        if left_out is not None:
-            known = {"cluster": self._cluster} if connection is None else connection.facts()
-            getattr(log, level)(event, **short({"plugin": self.name, **facts, **known}), **left_out)
-
-    def _contained(self, line: Callable[[], None]) -> None:
-        with self._host.tasks.contained("a line of a plugin", plugin=self.name):
-            line()

@@ -5,7 +5,7 @@ Rules:
 * A worker that dies later is replaced: at once if it had served for a while, otherwise after 0.5 s, 1 s, ... 30 s.
 * A worker has a process group of its own: Ctrl-C reaches only the supervisor, which then tells the workers.
 * A worker ends with its supervisor, however that ended, because the channel between them closes.
-* Brokers that one worker learns of are told to the others, and to workers that get ready later. None waits for another.
+* Brokers that one worker learns of are told to all (`learned_brokers.py`).
 * A change at run time is taken by all of them or by none (`agreement.py`).
 * A worker that replaces one has the same files in force, even if they are broken on the disk by then (`keeping.py`).
 * A worker that cannot be started for want of memory or descriptors counts as one that died. The line says so.
@@ -25,9 +25,10 @@ import trio
 from proxy.config import Config
 from proxy.core.backoff import backoff
 from proxy.net.agreement import Agreement
-from proxy.net.channel import Learned, Lines, Settings
+from proxy.net.channel import Lines, Settings
 from proxy.net.child import Child
 from proxy.net.keeping import KeptFiles
+from proxy.net.learned_brokers import LearnedBrokers
 from proxy.net.machine import allow_open_files
 from proxy.net.process import CANNOT_START, DONE, DrainResult, Started, StartError
 from proxy.net.shared_rows import shared_file
@@ -54,7 +55,7 @@ class Workers:
         self._children: dict[int, Child] = {}
         self._ready: set[int] = set()  # workers that have been ready
         self._started: Started = lambda report: None
-        self._learned: dict[tuple[str, int], Learned] = {}  # by cluster and node id
+        self._learned = LearnedBrokers(self._children, lambda: self.config)
         self._kept = KeptFiles()
         self._stopping = trio.Event()
         self._agreement = Agreement(settings, self._children, self._stopping)
@@ -84,7 +85,7 @@ class Workers:
         """Put a configuration in force in all workers. If it raises StartError, nothing has changed."""
         await self._agreement.configure(config)
         allow_open_files(config.limits)  # workers that start from now on inherit it
-        self._learned = {about: it for about, it in self._learned.items() if it.cluster in config.clusters}
+        self._learned.forget_gone()
         self._announce()
 
     async def run(self, started: Started) -> None:
@@ -171,22 +172,8 @@ class Workers:
     def _welcome(self, worker: int) -> None:
         """A worker serves its first cluster, or one more. Tell it what others learned before."""
         self._ready.add(worker)
-        for learned in self._learned.values():
-            self._children[worker].outbox.put(learned)
+        self._learned.tell(worker)
         self._announce()
-
-    def _spread(self, worker: int, learned: Learned) -> None:
-        """Tell the other workers what one worker learned."""
-        about = learned.cluster, learned.node_id
-        if learned.cluster not in self._settings.config.clusters or self._learned.get(about) == learned:
-            return
-        self._learned[about] = learned
-        most = self._settings.config.limits.brokers * len(self._settings.config.clusters)
-        if len(self._learned) > most:
-            del self._learned[next(iter(self._learned))]
-        for other, child in self._children.items():
-            if other != worker:
-                child.outbox.put(learned)
 
     async def _live(self, worker: int) -> int:
         """One life of a worker, from its start to its exit code."""
@@ -197,7 +184,7 @@ class Workers:
                 theirs.close()
                 settings = self._settings
                 child = self._children[worker] = Child(process, Lines(ours), self._tasks, settings)
-                ready, learned = partial(self._welcome, worker), partial(self._spread, worker)
+                ready, learned = partial(self._welcome, worker), partial(self._learned.spread, worker)
                 nursery.start_soon(child.listen, ready, learned, self._kept)
                 if self._stopping.is_set():
                     process.terminate()

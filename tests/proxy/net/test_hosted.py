@@ -16,13 +16,12 @@ from proxy.config.plugins import PluginUse
 from proxy.core.clock import Clock
 from proxy.core.plugin import Plugin
 from proxy.core.services import PluginError, Services
-from proxy.net.complaints import AT_ONCE, Complaints
+from proxy.net.complaints import Complaints
 from proxy.net.hosted import LAST_WAIT, SLOW, HostedPlugin
 from proxy.net.plugin_host import PluginHost
 from proxy.net.process import StartError
 from proxy.net.tasks import Tasks
 from proxy.telemetry.counters import NetworkCounters
-from proxy.testing import connection
 from proxy.text.problems import Reload
 
 HERE = threading.get_ident()
@@ -166,44 +165,6 @@ async def test_one_that_has_a_bug_is_said_to_and_where() -> None:
     assert start == 'plugin "noting-2" failed: ValueError: work cannot be done every 0 s'
     assert end.endswith("; leave it out, or mend it")
     assert "services.py:" in end
-
-
-async def test_a_line_says_whose_it_is_and_what_is_known_of_the_connection() -> None:
-    tell = hosted().plugin.services.tell
-    with capture_logs() as lines:
-        tell("found it", connection(), level="warning", topic="a")
-    (line,) = lines
-    assert line["event"] == "found it"
-    assert line["log_level"] == "warning"
-    assert line["plugin"] == "noting-2"
-    assert (line["topic"], line["client"]) == ("a", "192.0.2.1:50000")
-
-
-async def test_lines_alike_are_throttled() -> None:
-    tell = hosted().plugin.services.tell
-    with capture_logs() as lines:
-        for number in range(100):
-            tell("found it", connection(), example=number)
-    assert len(lines) == AT_ONCE
-
-
-async def test_a_line_may_come_from_any_thread() -> None:
-    tell = hosted().plugin.services.tell
-    with capture_logs() as lines:
-        await trio.to_thread.run_sync(tell, "written")
-        await trio.testing.wait_all_tasks_blocked()
-    assert [line["event"] for line in lines] == ["written"]
-
-
-async def test_a_line_that_cannot_be_written_ends_nothing_whatever_thread_it_comes_from() -> None:
-    there = host()
-    tell = hosted(there).plugin.services.tell
-    with capture_logs() as lines:
-        await trio.to_thread.run_sync(lambda: tell("found it", about=["no", "hash"]))
-        await trio.to_thread.run_sync(lambda: tell("found it", level="loud"))
-        await trio.testing.wait_all_tasks_blocked()
-    assert [(line["event"], line["task"]) for line in lines] == [("a task failed", "a line of a plugin")] * 2
-    assert there.tasks.counters.failed_tasks == 2
 
 
 class Hanging(Noting):

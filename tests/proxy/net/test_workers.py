@@ -19,7 +19,7 @@ from structlog.testing import capture_logs
 from chaos.ports import is_free
 from proxy.config import Config
 from proxy.net import workers as module
-from proxy.net.channel import Learned, Settings
+from proxy.net.channel import Settings
 from proxy.net.complaints import Complaints
 from proxy.net.process import DrainResult, StartError
 from proxy.net.tasks import Tasks
@@ -182,15 +182,6 @@ async def test_a_worker_that_cannot_be_started_for_a_while_is_one_that_died(
     said = [(line["event"], line["why"], line["replaced_in"]) for line in logs if line["log_level"] == "error"]
     few_files = "could not be started: too many open files; raise the limit of open files (ulimit -n)"
     assert said == [("worker died", few_files, "0.01s")] * 2
-
-
-async def test_what_workers_tell_is_bounded_and_no_worker_hears_of_clusters_that_are_not(broker: Broker) -> None:
-    config = configuration(broker.endpoint, workers=2, limits={"brokers": 3})
-    workers = Workers(Settings(config, 0, "json", False), tasks())
-    for node_id in range(100):
-        workers._spread(0, Learned("main", node_id, "kafka", 9092))
-        workers._spread(0, Learned(f"another {node_id}", 1, "kafka", 9092))
-    assert sorted(workers._learned) == [("main", 97), ("main", 98), ("main", 99)]
 
 
 def more(workers: Workers, **options: Any) -> Config:
