@@ -5,11 +5,11 @@ offers the example where the option is missing or wrong. Nothing here changes on
 """
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from proxy.text.file import Section
+from proxy.text.file import Items, Section
 from proxy.text.words import shown, wrong
 from rules.conditions import Conditions
 from rules.values import Clusters, Given, Operations, Pattern, Patterns, Principals, SuperUsers
@@ -69,11 +69,6 @@ def _rule(value: object) -> object:
     return value
 
 
-def _left_empty(value: Any) -> Any:
-    """`acls:` with nothing under it says the same as no `acls:` at all."""
-    return () if value is None else value
-
-
 class AclFile(Section):
     """One file of rules of who may do what."""
 
@@ -87,7 +82,7 @@ class AclFile(Section):
         description="What holds for a resource that no rule names. Kafka's `allow.everyone.if.no.acl.found`.",
         examples=["deny"],
     )
-    acls: Annotated[tuple[Annotated[AclRule, BeforeValidator(_rule)], ...], BeforeValidator(_left_empty)] = Field(
+    acls: Items[Annotated[AclRule, BeforeValidator(_rule)]] = Field(
         default=(),
         description="The rules, in any order: a deny wins.",
         examples=["[{allow: User:alice, to: Read, topics: orders}]"],

@@ -20,12 +20,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from enum import IntEnum
 from functools import cached_property
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
-from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
+from pydantic import AfterValidator, Field, PlainValidator
 
 from proxy.plugin import Api, Connection, wrong
-from proxy.plugin.files import Form, Seconds, Section, nearest, shown
+from proxy.plugin.files import Form, Items, Seconds, Section, nearest, shown
 from rules.clients import client_as, client_of
 from rules.match import Match, RequestFacts, Subject
 
@@ -80,15 +80,10 @@ class LevelRule(Section):
         return FoundLevel(self.level, self.window)
 
 
-def _left_empty(value: Any) -> Any:
-    """`levels:` with nothing under it means no levels."""
-    return () if value is None else value
-
-
 class LevelsFile(Section):
     """One file of levels."""
 
-    levels: Annotated[tuple[LevelRule, ...], BeforeValidator(_left_empty)] = Field(
+    levels: Items[LevelRule] = Field(
         default=(), description="The levels, in the order in which they are tried.", examples=["[{level: full}]"]
     )
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field, PlainValidator, StrictInt
 
@@ -23,7 +23,7 @@ from plugins.faults import about
 from plugins.faults.action import FaultAction
 from plugins.faults.said_action import action
 from proxy.plugin import Api, Finding
-from proxy.plugin.files import Examined, Form, Section, nearest
+from proxy.plugin.files import Examined, Form, Items, Section, nearest
 from rules.match import Match
 from rules.values import Given, text
 from rules.when import When
@@ -48,18 +48,13 @@ class FaultRule(Section):
         return frozenset(api for api in meant if about.tells(api).issuperset(self.match.of_things))
 
 
-def _left_empty(value: Any) -> Any:
-    """`faults:` with nothing under it means no faults."""
-    return () if value is None else value
-
-
 class FaultsFile(Section):
     """One file of faults."""
 
     seed: StrictInt = Field(
         default=0, description="What chance goes by: the same seed, the same faults.", examples=["7"]
     )
-    faults: Annotated[tuple[FaultRule, ...], BeforeValidator(_left_empty)] = Field(
+    faults: Items[FaultRule] = Field(
         default=(), description="The faults, in the order in which they are tried.", examples=["[{do: {delay: 200ms}}]"]
     )
 

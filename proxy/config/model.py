@@ -18,7 +18,7 @@ from proxy.config.sasl import ClusterSasl, ListenerSasl, Secret
 from proxy.config.tls import ListenerTls, OptionalClusterTls
 from proxy.config.values import Bind, HostName, HostPort
 from proxy.core.topology import Endpoint
-from proxy.text.file import Section
+from proxy.text.file import Items, Section
 from proxy.text.words import wrong
 
 T = TypeVar("T")
@@ -44,11 +44,6 @@ class Named(Mapping[str, T], Generic[T]):
 
     def __repr__(self) -> str:
         return f"Named({self._items!r})"
-
-
-def _left_empty(value: Any) -> Any:
-    """`plugins:` with nothing under it means the same as no `plugins:` at all."""
-    return () if value is None else value
 
 
 def _limits_left_empty(value: Any) -> Any:
@@ -168,7 +163,7 @@ class Config(Section):
         description="Where clients connect, each under a name of your choice.",
         examples=["{clients: {cluster: main, bind: 0.0.0.0:9192, advertise: kafka.example.com}}"],
     )
-    plugins: Annotated[tuple[PluginEntry, ...], BeforeValidator(_left_empty)] = Field(
+    plugins: Items[PluginEntry] = Field(
         default=(),
         description="The plugins in force, in order, each with its options; address rewriting is always there.",
         examples=["[acl: {rules: acl.yaml}]"],

@@ -8,6 +8,7 @@ from proxy.text.bounded import (
 from proxy.text.file import (
     Examined as Examined,
     Form as Form,
+    Items as Items,
     Section as Section,
 )
 from proxy.text.locked import (

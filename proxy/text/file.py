@@ -9,10 +9,10 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
-from typing import Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from proxy.text import syntax
 from proxy.text.environment import Variables, hidden
@@ -30,6 +30,13 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def _left_empty(value: object) -> object:
+    """`faults:` with nothing under it means the same as no `faults:` at all."""
+    return () if value is None else value
+
+
+T = TypeVar("T")
+Items = Annotated[tuple[T, ...], BeforeValidator(_left_empty)]  # a list that may be left empty
 Root = TypeVar("Root", bound=Section)
 
 
