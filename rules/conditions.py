@@ -44,20 +44,22 @@ class Conditions(Section):
     from_: Given[Hosts] = Field(
         default=None,
         alias="from",
-        description="From where: addresses as Java prints them, networks; without it, anywhere.",
+        description="The addresses of clients, as Java prints them, or networks; without it, any.",
         examples=["10.0.0.0/8"],
     )
     client_id: Given[Patterns] = Field(
-        default=None, description="With which client ids. A client chooses its own.", examples=["alice-*"]
+        default=None, description="The client ids. A client chooses its own.", examples=["alice-*"]
     )
     listener: Given[NameList] = Field(
-        default=None, description="Through which listeners, by their names.", examples=["clients"]
+        default=None, description="The listeners that clients connect to, by name.", examples=["clients"]
     )
     mechanism: Given[Mechanisms] = Field(
-        default=None, description="Having authenticated by which SASL mechanism.", examples=["SCRAM-SHA-512"]
+        default=None, description="The SASL mechanisms by which clients authenticated.", examples=["SCRAM-SHA-512"]
     )
-    tls: Given[StrictBool] = Field(default=None, description="With TLS, or without.", examples=["true"])
-    during: Given[Hours] = Field(default=None, description="When.", examples=["{days: Mon-Fri, hours: 08:00-18:00}"])
+    tls: Given[StrictBool] = Field(default=None, description="Whether clients connect with TLS.", examples=["true"])
+    during: Given[Hours] = Field(
+        default=None, description="The hours at which it holds.", examples=["{days: Mon-Fri, hours: 08:00-18:00}"]
+    )
 
     @property
     def ours(self) -> tuple[str, ...]:

@@ -85,13 +85,11 @@ HoursMoment = Annotated[datetime, PlainValidator(moment)]
 class Hours(Section):
     """When a rule holds."""
 
-    days: Given[Days] = Field(
-        default=None, description="On which days: `Mon`, `Mon-Fri`, or a list.", examples=["Mon-Fri"]
-    )
+    days: Given[Days] = Field(default=None, description="The days: `Mon`, `Mon-Fri`, or a list.", examples=["Mon-Fri"])
     hours: Given[HoursSpans] = Field(
-        default=None, description="At which times of the day, or a list.", examples=["08:00-18:00"]
+        default=None, description="The times of day, or a list of them.", examples=["08:00-18:00"]
     )
-    zone: Zone = Field(default=UTC, description="The time zone of all this.", examples=["Europe/Zurich"])
+    zone: Zone = Field(default=UTC, description="The time zone of days and times.", examples=["Europe/Zurich"])
     since: Given[HoursMoment] = Field(
         default=None, description="The first moment at which it holds.", examples=["2026-01-31"]
     )

@@ -92,15 +92,25 @@ class Subject(NamedTuple):
 class Match(Conditions):
     """Which requests are meant."""
 
-    api: Given[Apis] = Field(default=None, description="Requests of which APIs.", examples=["[Produce, Fetch]"])
-    version: Given[RuleVersions] = Field(default=None, description="In which of their versions.", examples=["3-9"])
-    broker: Given[RuleNumbers] = Field(default=None, description="To which brokers, by their node ids.", examples=["2"])
-    principal: Given[RulePrincipals] = Field(default=None, description="From whom.", examples=["User:alice"])
-    topic: Given[Patterns] = Field(default=None, description="About which topics.", examples=["orders*"])
-    partition: Given[RuleNumbers] = Field(default=None, description="About which partitions.", examples=["0"])
-    group: Given[Patterns] = Field(default=None, description="About which groups.", examples=["payments-*"])
+    api: Given[Apis] = Field(default=None, description="The APIs of the requests.", examples=["[Produce, Fetch]"])
+    version: Given[RuleVersions] = Field(default=None, description="The versions of these APIs.", examples=["3-9"])
+    broker: Given[RuleNumbers] = Field(
+        default=None, description="The brokers that requests go to, by node id.", examples=["2"]
+    )
+    principal: Given[RulePrincipals] = Field(
+        default=None, description="The principals of the clients.", examples=["User:alice"]
+    )
+    topic: Given[Patterns] = Field(
+        default=None, description="The topics that requests are about.", examples=["orders*"]
+    )
+    partition: Given[RuleNumbers] = Field(
+        default=None, description="The partitions that requests are about.", examples=["0"]
+    )
+    group: Given[Patterns] = Field(
+        default=None, description="The groups that requests are about.", examples=["payments-*"]
+    )
     transactional_id: Given[Patterns] = Field(
-        default=None, description="About which transactional ids.", examples=["payments-*"]
+        default=None, description="The transactional ids that requests are about.", examples=["payments-*"]
     )
 
     @property

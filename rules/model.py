@@ -30,22 +30,22 @@ OPTION = {kind: option for option, kind in RESOURCES.items()}
 class AclRule(Conditions):
     """One rule: who is allowed or denied to do what, with what, and from where."""
 
-    allow: Given[Principals] = Field(default=None, description="Who may.", examples=["User:alice"])
+    allow: Given[Principals] = Field(
+        default=None, description="The principals that are allowed.", examples=["User:alice"]
+    )
     deny: Given[Principals] = Field(
-        default=None, description="Who may not, whatever else is allowed.", examples=["User:*"]
+        default=None, description="The principals that are denied, whatever other rules allow.", examples=["User:*"]
     )
-    to: Operations = Field(description="What they do.", examples=["[Read, Describe]"])
-    topics: Given[Patterns] = Field(default=None, description="With which topics.", examples=["[orders, payments-*]"])
-    groups: Given[Patterns] = Field(default=None, description="With which groups.", examples=["alice-*"])
-    cluster: Given[Clusters] = Field(default=None, description="With the cluster itself.", examples=["true"])
-    transactional_ids: Given[Patterns] = Field(
-        default=None, description="With which transactional ids.", examples=["alice-*"]
-    )
+    to: Operations = Field(description="The operations.", examples=["[Read, Describe]"])
+    topics: Given[Patterns] = Field(default=None, description="The topics.", examples=["[orders, payments-*]"])
+    groups: Given[Patterns] = Field(default=None, description="The groups.", examples=["alice-*"])
+    cluster: Given[Clusters] = Field(default=None, description="The cluster itself.", examples=["true"])
+    transactional_ids: Given[Patterns] = Field(default=None, description="The transactional ids.", examples=["alice-*"])
     delegation_tokens: Given[Patterns] = Field(
-        default=None, description="With which delegation tokens, by their ids.", examples=['"*"']
+        default=None, description="The delegation tokens, by id.", examples=['"*"']
     )
     users: Given[Patterns] = Field(
-        default=None, description="With which users' delegation tokens.", examples=["User:alice"]
+        default=None, description="The users whose delegation tokens it is about.", examples=["User:alice"]
     )
 
     @property
@@ -74,7 +74,7 @@ class AclFile(Section):
 
     super_users: SuperUsers = Field(
         default=(),
-        description="Who may do everything, whatever the rules say. Kafka's `super.users`.",
+        description="The principals that may do everything, whatever the rules say. Kafka's `super.users`.",
         examples=["[User:admin]"],
     )
     unmatched: Literal["deny", "allow"] = Field(

@@ -43,22 +43,32 @@ class When(Section):
     """When a rule that matches fires."""
 
     nth: Given[OneOrMany[Number]] = Field(
-        default=None, description="At which of the matches alone.", examples=["[1, 3]"]
+        default=None, description="Only at the matches with these numbers.", examples=["[1, 3]"]
     )
-    after: Given[Number] = Field(default=None, description="Not at the first so many matches.", examples=["10"])
-    times: Given[Number] = Field(default=None, description="At most so often.", examples=["2"])
+    after: Given[Number] = Field(default=None, description="Only after so many matches.", examples=["10"])
+    times: Given[Number] = Field(default=None, description="The largest number of firings.", examples=["2"])
     probability: Given[Probability] = Field(
         default=None, description="At each match with this probability.", examples=["0.1"]
     )
     from_: Given[Moment] = Field(
-        default=None, alias="from", description="So long after the rule came into force.", examples=["10s"]
+        default=None,
+        alias="from",
+        description="Not before so much time after the rule came into force.",
+        examples=["10s"],
     )
     for_: Given[Seconds] = Field(
-        default=None, alias="for", description="For so long: from `from`, or since it came into force.", examples=["5s"]
+        default=None,
+        alias="for",
+        description="For so much time, counted from `from`, or since it came into force.",
+        examples=["5s"],
     )
-    after_rule: Given[RuleName] = Field(default=None, description="Once this rule has fired.", examples=["lost-ack"])
+    after_rule: Given[RuleName] = Field(
+        default=None, description="Not before this rule has fired.", examples=["lost-ack"]
+    )
     while_rule: Given[RuleName] = Field(
-        default=None, description="While this rule is under way.", examples=["broker-2-down"]
+        default=None,
+        description="Only from the first firing of this rule until it can fire no more.",
+        examples=["broker-2-down"],
     )
 
     @property

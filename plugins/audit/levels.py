@@ -66,12 +66,14 @@ class FoundLevel(NamedTuple):
 class LevelRule(Section):
     """One entry: of which requests, and how much is told of them."""
 
-    match: Match = Field(default=Match(), description="Of which requests.", examples=["{api: [Produce, Fetch]}"])
+    match: Match = Field(
+        default=Match(), description="The requests that it applies to.", examples=["{api: [Produce, Fetch]}"]
+    )
     level: Annotated[Level, PlainValidator(_level)] = Field(
-        description="How much is told: none, summary or full.", examples=["summary"]
+        description="How much the journal tells of them: none, summary or full.", examples=["summary"]
     )
     window: Annotated[Seconds, AfterValidator(_window)] = Field(
-        default=10.0, description="For how long a summary counts.", examples=["10s"]
+        default=10.0, description="The time for which one summary counts.", examples=["10s"]
     )
 
     @cached_property

@@ -29,18 +29,18 @@ class AuditOptions(Plugin.Options):
     """Where the journal lies, and how it is cut into segments."""
 
     journal: FilePath = Field(
-        description="The folder of the journal, which is made. A path is relative to this file.",
+        description="The folder of the journal, made if it is missing. A path is relative to this file.",
         examples=["/var/lib/doorkeeper/journal"],
     )
     key: FilePath | None = Field(
         default=None,
-        description="The PEM file with the Ed25519 key that signs the journal; it is made where there is none. "
+        description="The PEM file with the Ed25519 key that signs the journal; it is made if it is missing. "
         "Without it: the path of the journal, with `.key` behind it.",
     )
     levels: FilePath | None = Field(
         default=None,
-        description="The file that says how much is told of which requests, read again when it changes. Without "
-        "it all is told in full.",
+        description="The file that says how much the journal tells of which requests, read again when it changes. "
+        "Without it, all are told in full.",
         examples=["audit.yaml"],
     )
     policy: Literal["best_effort", "required"] = Field(
@@ -57,7 +57,7 @@ class AuditOptions(Plugin.Options):
     )
     topic: AuditTopic | None = Field(
         default=None,
-        description="A topic to which all that is in the journal is sent too, as CloudEvents. It is not made. "
+        description="A topic to which all events are sent too, as CloudEvents. The proxy does not create it. "
         "Clients never wait for it.",
         examples=["{name: doorkeeper-audit}"],
     )
@@ -68,8 +68,7 @@ class AuditOptions(Plugin.Options):
     )
     redact: tuple[RedactionRule, ...] = Field(
         default=(),
-        description="Which names are not told as they are, and what stands in their place: the first rule that "
-        "holds decides.",
+        description="Which names are hidden, and how: the first rule that matches decides.",
         examples=["[{fields: principal, how: hash}]"],
     )
     pseudonyms: FilePath | None = Field(

@@ -70,7 +70,7 @@ class RedactionRule(Section):
     """One rule: of which names, of whom, and what is done to them."""
 
     fields: Annotated[OneOrMany[Annotated[str, PlainValidator(_field)]], ONE_OR_MANY] = Field(
-        description=f"Which kinds of names: {', '.join(FIELDS)}.", examples=["[principal, client_id]"]
+        description=f"The kinds of names: {', '.join(FIELDS)}.", examples=["[principal, client_id]"]
     )
     how: Annotated[Method, PlainValidator(_how)] = Field(
         description="`keep`; `leave_out`; `mask`: `***`, and of an address its network (/24, of IPv6 /48); `hash`: a "
@@ -78,10 +78,10 @@ class RedactionRule(Section):
         examples=["hash"],
     )
     names: Given[Annotated[Patterns, ONE_OR_MANY]] = Field(
-        default=None, description="Only these names.", examples=["[patients-*]"]
+        default=None, description="Only these names; without it, all.", examples=["[patients-*]"]
     )
     principals: Given[Annotated[Patterns, ONE_OR_MANY]] = Field(
-        default=None, description="Only in events of these principals.", examples=['["User:hr-*"]']
+        default=None, description="Only in events of these principals; without it, of all.", examples=['["User:hr-*"]']
     )
 
     def __str__(self) -> str:

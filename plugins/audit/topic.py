@@ -24,10 +24,10 @@ class AuditTopic(Section):
     """A topic, and on which cluster it is."""
 
     name: Annotated[str, AfterValidator(_topic_name)] = Field(
-        description="The topic, which must be there.", examples=["doorkeeper-audit"]
+        description="The topic, which must exist.", examples=["doorkeeper-audit"]
     )
     cluster: str | None = Field(
         default=None,
-        description="Its cluster, a name under `clusters`. Without it, the one that the clients are of.",
+        description="Its cluster, a name under `clusters`. Without it, the cluster of the clients.",
         examples=["main"],
     )

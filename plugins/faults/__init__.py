@@ -64,7 +64,7 @@ class Faults(Plugin):
         rules: FilePath | None = Field(
             default=None,
             description="The file of faults, read again when it changes. A path is relative to this file."
-            " Without it, there are those that are added while the proxy runs.",
+            " Without it, the only faults are those that are added while the proxy runs.",
             examples=["faults.yaml"],
         )
 

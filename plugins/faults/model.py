@@ -33,12 +33,16 @@ class FaultRule(Section):
     """One fault: of what, when, and what happens."""
 
     name: Given[Annotated[str, PlainValidator(lambda value: text(value, "name of a rule", "lost-ack"))]] = Field(
-        default=None, description="What it is called, in the ledger and by other rules.", examples=["lost-ack"]
+        default=None, description="The name of the fault, for the ledger and for other rules.", examples=["lost-ack"]
     )
-    match: Match = Field(default=Match(), description="Of which requests or connections.", examples=["{api: Produce}"])
+    match: Match = Field(
+        default=Match(),
+        description="The requests or connections that it applies to; without it, all.",
+        examples=["{api: Produce}"],
+    )
     when: When = Field(default=When(), description="When it fires; without it, always.", examples=["{times: 2}"])
     do: Annotated[FaultAction, BeforeValidator(action)] = Field(
-        description="What happens.", examples=["{error: NOT_LEADER_OR_FOLLOWER}"]
+        description="The effect.", examples=["{error: NOT_LEADER_OR_FOLLOWER}"]
     )
 
     @property
@@ -52,7 +56,7 @@ class FaultsFile(Section):
     """One file of faults."""
 
     seed: StrictInt = Field(
-        default=0, description="What chance goes by: the same seed, the same faults.", examples=["7"]
+        default=0, description="The seed of the random numbers: the same seed gives the same faults.", examples=["7"]
     )
     faults: Items[FaultRule] = Field(
         default=(), description="The faults, in the order in which they are tried.", examples=["[{do: {delay: 200ms}}]"]

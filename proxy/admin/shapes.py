@@ -16,32 +16,40 @@ class HttpShape(BaseModel):
 class FaultBody(HttpShape):
     """A fault, as it stands in a file of faults: `plugins/faults/README.md` says what may stand in it."""
 
-    name: str | None = Field(default=None, description="What it is called; without it, it is given a name.")
-    match: dict[str, Any] = Field(default={}, description="Of which requests or connections; without it, of all.")
+    name: str | None = Field(default=None, description="The name of the fault; without it, the proxy makes one.")
+    match: dict[str, Any] = Field(
+        default={}, description="The requests or connections that it applies to; without it, all."
+    )
     when: dict[str, Any] = Field(default={}, description="When it fires; without it, always.")
-    do: dict[str, Any] | str = Field(description="What happens: one effect, with or without its options.")
+    do: dict[str, Any] | str = Field(description="The effect, with or without its options.")
 
 
 class PopulateBody(HttpShape):
     """Exactly these are the faults at run time."""
 
-    seed: int | None = Field(default=None, description="What chance goes by; without it, the present one stays.")
-    faults: list[FaultBody] = Field(default=[], description="Those that stay as they are go on counting.")
+    seed: int | None = Field(
+        default=None, description="The seed of the random numbers; without it, the present one stays."
+    )
+    faults: list[FaultBody] = Field(
+        default=[], description="The faults. One that is in force already keeps its counts."
+    )
 
 
 class ResetBody(HttpShape):
     """Nothing stays."""
 
-    seed: int | None = Field(default=None, description="What chance goes by; without it, what the file says.")
+    seed: int | None = Field(default=None, description="The seed of the random numbers; without it, that of the file.")
 
 
 class FaultAnswer(HttpShape):
     """A fault that is in force. Numbers are over all workers."""
 
     name: str
-    source: Literal["file", "api"] = Field(description="Those of the file are changed there.")
+    source: Literal["file", "api"] = Field(
+        description="Where it comes from: a fault of the file is changed in the file only."
+    )
     fault: dict[str, Any]
-    matched: int = Field(description="Requests that it was about, whether it fired or not.")
+    matched: int = Field(description="How many requests matched, whether it fired or not.")
     fired: int
     ends: float | None = Field(description="When its window (`for`) is over, in seconds since 1970; null: it has none.")
 
@@ -50,7 +58,9 @@ class FaultsAnswer(HttpShape):
     """All faults, in the order in which they are tried; of those of the file the first 1,000."""
 
     seed: int
-    resets: int = Field(description="How often all counts began anew. Who sees another number was disturbed by others.")
+    resets: int = Field(
+        description="How often all faults were reset. If the number changes, another client has reset them."
+    )
     faults: list[FaultAnswer]
 
 
@@ -67,12 +77,12 @@ class EntryAnswer(HttpShape):
     time: float = Field(description="Seconds since 1970.")
     fault: str
     result: Literal["fired", "not_now", "cannot", "near_miss"]
-    effect: str | None = Field(default=None, description="Of one that fired.")
-    why: str | None = Field(default=None, description="Of one that did not.")
-    match: int | None = Field(description="Its number among the matches that counted.")
+    effect: str | None = Field(default=None, description="The effect, if it fired.")
+    why: str | None = Field(default=None, description="Why it did not fire, if it did not.")
+    match: int | None = Field(description="The number of this match of the fault.")
     client: str
     client_id: str | None
-    connection: str | None = Field(description="As `/connections` has it.")
+    connection: str | None = Field(description="The id of the connection in `/connections`.")
     broker: int | None
     api: str | None
     version: int | None
@@ -92,7 +102,7 @@ class ConnectionAnswer(HttpShape):
 
     id: str
     listener: str
-    broker: int | None = Field(description="null: where clients begin.")
+    broker: int | None = Field(description="The node id of the broker behind it; null on the bootstrap port.")
     client: str
     principal: str | None
     client_id: str | None

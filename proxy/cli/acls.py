@@ -46,11 +46,18 @@ def command() -> None:
 
 @command.command("import", epilog=IMPORT_EPILOG)
 @click.argument("listing", type=click.File("r", encoding="utf-8"), default="-")
-@click.option("--bootstrap", metavar="HOST:PORT", help="Ask the broker there, instead of reading a listing.")
+@click.option("--bootstrap", metavar="HOST:PORT", help="Ask the broker at this address, instead of reading a listing.")
 @click.option("--config", metavar="FILE", type=click.Path(), help="Ask a cluster of this configuration instead.")
-@click.option("--cluster", metavar="NAME", help="Which one, where it has several.")
-@click.option("--super-users", metavar="PRINCIPALS", default="", help="The broker's super.users, with ; between them.")
-@click.option("--unmatched", type=click.Choice(["deny", "allow"]), default="deny", help="For what no ACL names.")
+@click.option("--cluster", metavar="NAME", help="The name of the cluster, if the configuration has several.")
+@click.option(
+    "--super-users", metavar="PRINCIPALS", default="", help="The broker's super.users, separated by semicolons."
+)
+@click.option(
+    "--unmatched",
+    type=click.Choice(["deny", "allow"]),
+    default="deny",
+    help="What holds for a resource that no ACL names.",
+)
 def import_(
     listing: TextIO, bootstrap: str | None, config: str | None, cluster: str | None, super_users: str, unmatched: str
 ) -> None:
@@ -134,7 +141,7 @@ def _cluster(config: Config, file: str, name: str | None) -> str:
     "--bootstrap",
     metavar="HOST:PORT",
     default="localhost:9092",
-    help="The brokers in the commands, with commas between them.",
+    help="The brokers that the commands name, separated by commas.",
 )
 def export(rules: str, bootstrap: str) -> None:
     """Print the ACLs of the file RULES as kafka-acls commands."""

@@ -33,12 +33,12 @@ def with_admin(command: Callable[..., Any]) -> Callable[..., Any]:
         show_default=True,
         envvar="DOORKEEPER_ADMIN",
         show_envvar=True,
-        help="Where the admin side of the proxy is (`admin: bind`).",
+        help="The address of the proxy's admin side (`admin: bind`).",
     )
     @click.option(
         "--token-file",
         type=click.File(),
-        help="A file with the token (`admin: token`), - for standard input; or say it in DOORKEEPER_TOKEN.",
+        help="A file with the token (`admin: token`), - for standard input; or set DOORKEEPER_TOKEN.",
     )
     @click.option("--token", envvar="DOORKEEPER_TOKEN", hidden=True, expose_value=True, callback=_from_environment)
     @wraps(command)

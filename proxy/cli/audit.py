@@ -53,7 +53,7 @@ known_api = checked(partial(name, known=[api.name for api in APIS.values()]))
 known_error = checked(lambda text: text if UNKNOWN.fullmatch(text) else name(text, ERRORS))
 since_option = click.option("--from", "since", callback=moment_utc, help="Events at that time and later, in UTC.")
 until_option = click.option("--to", "until", callback=moment_utc, help="Events before that time.")
-as_json = click.option("--json", "raw", is_flag=True, help="Print events as they stand in the journal.")
+as_json = click.option("--json", "raw", is_flag=True, help="Print events as JSON, as the journal has them.")
 
 
 @click.group("audit")
@@ -95,7 +95,9 @@ def search_(
 
 @command.command("export")
 @journal_folder
-@click.option("--profile", required=True, type=click.Choice(sorted(PROFILES)), help="Whose field names.")
+@click.option(
+    "--profile", required=True, type=click.Choice(sorted(PROFILES)), help="The schema whose field names are used."
+)
 @since_option
 @until_option
 def export(journal: Path, profile: str, since: datetime | None, until: datetime | None) -> None:
@@ -110,9 +112,14 @@ def export(journal: Path, profile: str, since: datetime | None, until: datetime 
 @command.command("tail")
 @journal_folder
 @click.option(
-    "-n", "many", type=click.IntRange(0, MOST), default=10, show_default=True, help="How many of the newest events."
+    "-n",
+    "many",
+    type=click.IntRange(0, MOST),
+    default=10,
+    show_default=True,
+    help="How many of the newest events are printed first.",
 )
-@click.option("-f", "--follow", is_flag=True, help="Go on with new ones as they come.")
+@click.option("-f", "--follow", is_flag=True, help="Then print new events as they come.")
 @as_json
 def tail(journal: Path, many: int, follow: bool, raw: bool) -> None:
     """Print the newest events of JOURNAL."""

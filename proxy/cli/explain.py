@@ -70,13 +70,13 @@ RESOURCES = {
 @click.option("--delegation-token", help="With the delegation token of this id.")
 @click.option("--user", metavar="TYPE:NAME", help="With the delegation tokens of this user.")
 @click.option("--cluster", is_flag=True, default=None, help="With the cluster itself.")
-@click.option("--any", "any_of", metavar="TYPE", help="With any of a type.")
+@click.option("--any", "any_of", metavar="TYPE", help="With any resource of this type.")
 @click.option("--host", help="From this address.")
 @click.option("--client-id", help="With this client id.")
 @click.option("--listener", help="Through this listener.")
 @click.option("--mechanism", type=click.Choice([*MECHANISMS, ""]), metavar="NAME", help='By SASL mechanism; "": none.')
 @click.option("--tls/--no-tls", default=None, help="With TLS, or without.")
-@click.option("--at", type=click.DateTime(), help="At this time, of this machine's clock; without it, now.")
+@click.option("--at", type=click.DateTime(), help="At this local time; without it, now.")
 def command(rules: str, asked: TextIO | None, **said: Any) -> None:
     """Say what the file RULES answers to a question, why, and what would turn the answer."""
     if asked is not None:

@@ -39,7 +39,7 @@ The proxy needs `admin: {bind: 127.0.0.1:9190}` and `plugins: [faults: {}]` in i
 WAIT = 10.0  # seconds that the admin side waits for a first entry
 DAY = 86400.0  # seconds
 SHORT = 0.3  # seconds that shell completion waits for names
-as_json = click.option("--json", "raw", is_flag=True, help="Print what the admin side answers, as JSON.")
+as_json = click.option("--json", "raw", is_flag=True, help="Print the answer of the admin side, as JSON.")
 
 
 @click.group("faults", epilog=EPILOG)
@@ -131,7 +131,7 @@ def release(admin: AdminClient, names: tuple[str, ...]) -> None:
 
 
 @command.command("reset")
-@click.option("--seed", type=int, help="What chance goes by from now on; without it, what the file says.")
+@click.option("--seed", type=int, help="The new seed of the random numbers; without it, that of the file.")
 @with_admin
 def reset(admin: AdminClient, seed: int | None) -> None:
     """Take all faults away but those of the file, and count anew."""
@@ -139,8 +139,8 @@ def reset(admin: AdminClient, seed: int | None) -> None:
 
 
 @command.command("ledger")
-@click.option("--since", type=click.IntRange(0), default=0, help="Entries after that number.")
-@click.option("-f", "--follow", is_flag=True, help="Go on with new ones as they come.")
+@click.option("--since", type=click.IntRange(0), default=0, help="Only entries after this number.")
+@click.option("-f", "--follow", is_flag=True, help="Then print new entries as they come.")
 @as_json
 @with_admin
 def ledger(admin: AdminClient, since: int, follow: bool, raw: bool) -> None:

@@ -68,11 +68,11 @@ def _settings(context: click.Context, option: click.Parameter, said: tuple[str, 
 
 @click.command("run", epilog=RUN_EPILOG)
 @click.argument("scenario")
-@click.option("--seed", type=int, help="What chance goes by, in place of the scenario's own.")
+@click.option("--seed", type=int, help="The seed of the random numbers, instead of the scenario's own.")
 @click.option(
     "--set", "setting", multiple=True, metavar="NAME=VALUE", callback=_settings, help="A parameter of the scenario."
 )
-@click.option("--bootstrap", metavar="HOST:PORT", help="Start a proxy in front of the cluster of this broker, for it.")
+@click.option("--bootstrap", metavar="HOST:PORT", help="Start a proxy for it, in front of the cluster of this broker.")
 @with_admin
 def run(admin: AdminClient, scenario: str, seed: int | None, setting: dict[str, str], bootstrap: str | None) -> None:
     """Play SCENARIO: a file, or the name of one that is shipped."""

@@ -25,7 +25,9 @@ Examples:
 
 @click.command("replay", epilog=REPLAY_EPILOG)
 @click.argument("ledger", type=click.Path(path_type=Path))
-@click.option("--rules", type=click.Path(path_type=Path), required=True, help="The file of faults of that run.")
+@click.option(
+    "--rules", type=click.Path(path_type=Path), required=True, help="The file of faults that was in force in that run."
+)
 def replay(ledger: Path, rules: Path) -> None:
     """Print faults that fire just where LEDGER says they did."""
     import yaml

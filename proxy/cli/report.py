@@ -70,24 +70,32 @@ file = click.Path(path_type=Path)
 @click.option("--out", callback=checked(_folder), required=True, help="The folder for the page and the tables.")
 @click.option("--from", "since", metavar="TIME", help="Events at that time and later: 2026-03-01, 2026-03-01T08:30.")
 @click.option("--to", "until", metavar="TIME", help="Events before that time.")
-@click.option("--zone", callback=checked(asked.zone), default="UTC", show_default=True, help="Whose days and hours.")
-@click.option("--hours", callback=checked(asked.work_hours), help="When people work. [default: Mon-Fri 08:00-18:00]")
-@click.option("--only", callback=checked(_report), multiple=True, help="This report; may be said again.")
+@click.option(
+    "--zone", callback=checked(asked.zone), default="UTC", show_default=True, help="The time zone of days and hours."
+)
+@click.option("--hours", callback=checked(asked.work_hours), help="The working hours. [default: Mon-Fri 08:00-18:00]")
+@click.option(
+    "--only", callback=checked(_report), multiple=True, help="Make only this report; may be given several times."
+)
 @click.option(
     "--principal",
     "principals",
     callback=checked(asked.principal),
     multiple=True,
-    help='Of this principal, "User:alice"; may be said again.',
+    help='Only events of this principal, "User:alice"; may be given several times.',
 )
 @click.option(
     "--topic",
     "topics",
     callback=checked(asked.name),
     multiple=True,
-    help="About this topic. A * at the end stands for any end.",
+    help="Only events about this topic. A * at the end stands for any end.",
 )
-@click.option("--offsets", callback=checked(asked.offset_range), help="Records of a topic: orders-0:100-200.")
+@click.option(
+    "--offsets",
+    callback=checked(asked.offset_range),
+    help="Only events about these records of a topic: orders-0:100-200.",
+)
 @click.option("--rules", type=file, help="A file of ACL rules to compare with what was done.")
 @click.option("--tags", "tags_file", type=file, help="A file that says which topics hold sensitive data.")
 @click.option(
@@ -95,7 +103,7 @@ file = click.Path(path_type=Path)
     "keys",
     type=file,
     multiple=True,
-    help="The key that signed the journal: the public one is enough. May be said again.",
+    help="The key that signed the journal: the public one is enough. May be given several times.",
 )
 @click.option("--work", help="Where events are kept for the next run, as Spark reads it. [default: OUT/work]")
 @click.option(

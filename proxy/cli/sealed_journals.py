@@ -39,7 +39,7 @@ Exit code: 0 if all is as it was written (gaps that the journal accounts for are
     "keys",
     type=click.Path(path_type=Path),
     multiple=True,
-    help="The key that signed it: a PEM file, the public key is enough. May be said again.",
+    help="The key that signed it: a PEM file, the public key is enough. May be given several times.",
 )
 def verify_journal(journal: Path, keys: tuple[Path, ...]) -> None:
     """Say whether JOURNAL is as it was written. If not: which segment, which events, and what was done."""
@@ -66,9 +66,9 @@ def verify_journal(journal: Path, keys: tuple[Path, ...]) -> None:
 @click.command("prune")
 @journal_folder
 @click.option(
-    "--before", required=True, callback=moment_utc, help="Segments whose hour was over at that time, in UTC, go."
+    "--before", required=True, callback=moment_utc, help="Delete segments whose hour had ended at this time, in UTC."
 )
-@click.option("--key", type=click.Path(path_type=Path), help="The private key of the journal; without it JOURNAL.key.")
+@click.option("--key", type=click.Path(path_type=Path), help="The private key of the journal; without it, JOURNAL.key.")
 def prune_journal(journal: Path, before: datetime, key: Path | None) -> None:
     """Delete old segments of JOURNAL. Their seals stay, and a signed statement, so that `verify` knows of it."""
     must_be_journal(journal)

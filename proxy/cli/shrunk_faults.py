@@ -47,7 +47,7 @@ class _TimeOverError(Exception):
     type=click.Path(path_type=Path),
     default="shrunk.ledger",
     show_default=True,
-    help="Where what is left goes.",
+    help="The file for the faults that are enough.",
 )
 @click.option(
     "--within", callback=checked(seconds), default="1h", show_default=True, help="How long all runs may take together."

@@ -75,7 +75,7 @@ class ClusterOptions(Section):
     )
     via: Mapping[HostPort, HostPort] | None = Field(
         default=None,
-        description="Where brokers are dialled instead, by the addresses that they advertise: tunnels, or toxiproxy.",
+        description="Other addresses at which to dial brokers (tunnels, toxiproxy), by the ones that they advertise.",
         examples=["{kafka-1:9092: 127.0.0.1:20001}"],
     )
     tls: OptionalClusterTls = Field(
@@ -85,13 +85,13 @@ class ClusterOptions(Section):
     )
     sasl: ClusterSasl | None = Field(
         default=None,
-        description="As whom the proxy speaks to its brokers, where they want to know.",
+        description="How the proxy authenticates to its brokers, if they require it.",
         examples=["{mechanism: SCRAM-SHA-512, username: doorkeeper, password: ${KAFKA_PASSWORD}}"],
     )
     principal_claim: str = Field(
         default="sub",
         min_length=1,
-        description="What of a token that passes to its brokers is the principal: their"
+        description="The claim that has the principal, in tokens that pass to its brokers: their"
         " `sasl.oauthbearer.sub.claim.name`.",
         examples=["sub"],
     )
@@ -139,8 +139,8 @@ class Admin(Section):
     bind: Bind = Field(description="Where it listens; best kept on loopback.", examples=["127.0.0.1:9190"])
     token: AdminToken | None = Field(
         default=None,
-        description="What must be sent (`Authorization: Bearer TOKEN`) to see clients and to add faults."
-        " Without it, that is answered on loopback alone; `/health` and `/metrics` need none.",
+        description="The token that requests need (`Authorization: Bearer TOKEN`) to see clients and to add faults."
+        " Without it, they are answered on loopback alone; `/health` and `/metrics` need none.",
         examples=["${DOORKEEPER_TOKEN}"],
     )
 

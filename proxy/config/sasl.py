@@ -67,12 +67,12 @@ class Elsewhere(Section):
 
     ca: FilePath | None = Field(
         default=None,
-        description="The authorities that are trusted where that URL is: a PEM file, or a PKCS#12 store;"
+        description="The authorities that may have signed the certificate of that URL: a PEM file, or a PKCS#12 store;"
         " without it, those of this machine.",
         examples=["tls/ca.pem"],
     )
     ca_password: str | None = Field(
-        default=None, repr=False, description="The password of `ca`, where it is a store.", examples=["${CA_PASSWORD}"]
+        default=None, repr=False, description="The password of `ca`, if it is a store.", examples=["${CA_PASSWORD}"]
     )
 
 
@@ -85,21 +85,21 @@ class Oauthbearer(Elsewhere):
         examples=["https://login.example.com/keys"],
     )
     issuer: str | None = Field(
-        default=None, description="Who must have issued a token (`iss`).", examples=["https://login.example.com"]
+        default=None, description="The issuer that a token must have (`iss`).", examples=["https://login.example.com"]
     )
     audience: Words = Field(
-        default=(), description="For whom a token must be (`aud`), one of these.", examples=["[kafka]"]
+        default=(), description="The audiences of which a token must have one (`aud`).", examples=["[kafka]"]
     )
     scope: Words = Field(
-        default=(), description="What a token must allow (`scope`), all of these.", examples=["[kafka]"]
+        default=(), description="The scopes that a token must have, all of them (`scope`).", examples=["[kafka]"]
     )
     skew: Seconds = Field(default=30.0, description="How far clocks may differ. Kafka's own: 30s.", examples=["30s"])
     principal_claim: str = Field(
-        default="sub", min_length=1, description="What of a token is the principal.", examples=["sub"]
+        default="sub", min_length=1, description="The claim of a token that has the principal.", examples=["sub"]
     )
     unsecured: StrictBool = Field(
         default=False,
-        description="Tokens without a signature count: anybody can be anybody. For tests only.",
+        description="Accept tokens without a signature, so that any client can be anybody. For tests only.",
         examples=["true"],
     )
 
@@ -109,7 +109,7 @@ class ListenerSasl(Section):
 
     mechanisms: tuple[MechanismName, ...] = Field(
         min_length=1,
-        description="What clients may authenticate with: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER.",
+        description="The mechanisms that clients may use: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER.",
         examples=["[SCRAM-SHA-512]"],
     )
     credentials: FilePath | None = Field(
@@ -119,7 +119,7 @@ class ListenerSasl(Section):
     )
     oauthbearer: Oauthbearer | None = Field(
         default=None,
-        description="Whose tokens count, for OAUTHBEARER.",
+        description="Which tokens are accepted, for OAUTHBEARER.",
         examples=["{jwks: https://login.example.com/keys, audience: kafka}"],
     )
     session: Annotated[Seconds, at_least("1ms")] | None = Field(
@@ -144,8 +144,8 @@ Secret = Annotated[SecretStr, BeforeValidator(_secret)]
 class ClusterIdentity(Section):
     """Somebody that the proxy can be."""
 
-    username: str = Field(description="The name that brokers know.", examples=["alice"])
-    password: Secret = Field(description="The password of that name.", examples=["${KAFKA_PASSWORD}"])
+    username: str = Field(description="The user at the brokers.", examples=["alice"])
+    password: Secret = Field(description="The password of that user.", examples=["${KAFKA_PASSWORD}"])
 
 
 def _url(value: object) -> object:
@@ -160,28 +160,34 @@ class TokenClient(Elsewhere):
     endpoint: Annotated[str, BeforeValidator(_url)] = Field(
         description="The token endpoint.", examples=["https://login.example.com/token"]
     )
-    client_id: str = Field(description="Who the proxy is to that endpoint.", examples=["doorkeeper"])
-    client_secret: Secret = Field(description="Its secret.", examples=["${OAUTH_SECRET}"])
-    scope: str | None = Field(default=None, description="What tokens are asked for.", examples=["kafka"])
+    client_id: str = Field(description="The client id of the proxy at that endpoint.", examples=["doorkeeper"])
+    client_secret: Secret = Field(description="The secret of that client id.", examples=["${OAUTH_SECRET}"])
+    scope: str | None = Field(
+        default=None, description="The scope of the tokens that are requested.", examples=["kafka"]
+    )
 
 
 class ClusterSasl(Section):
     """The proxy authenticates itself to the brokers of a cluster."""
 
     mechanism: MechanismName = Field(
-        description="What the brokers speak: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER.",
+        description="The mechanism: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER.",
         examples=["SCRAM-SHA-512"],
     )
-    username: str | None = Field(default=None, description="Who the proxy is to the brokers.", examples=["doorkeeper"])
-    password: Secret | None = Field(default=None, description="Its password.", examples=["${KAFKA_PASSWORD}"])
+    username: str | None = Field(
+        default=None, description="The user as whom the proxy authenticates.", examples=["doorkeeper"]
+    )
+    password: Secret | None = Field(
+        default=None, description="The password of that user.", examples=["${KAFKA_PASSWORD}"]
+    )
     identities: Annotated[dict[str, ClusterIdentity], Field(min_length=1)] | None = Field(
         default=None,
-        description="Who it is instead, for some clients, by their principals (`User:alice`). "
-        "Delegation tokens are these users'.",
+        description="Other users, as whom the proxy authenticates for some clients, by their principals"
+        " (`User:alice`). Delegation tokens belong to these users.",
         examples=["{User:alice: {username: alice, password: secret}}"],
     )
     oauthbearer: TokenClient | None = Field(
         default=None,
-        description="Where its tokens come from, for OAUTHBEARER; renewed ahead of their end.",
+        description="Where the proxy gets its tokens, for OAUTHBEARER; they are renewed before they expire.",
         examples=["{endpoint: https://login.example.com/token, client_id: doorkeeper, client_secret: ${OAUTH_SECRET}}"],
     )

@@ -65,7 +65,7 @@ class Pair(Section):
 
     certificate: FilePath | None = Field(
         default=None,
-        description="A PEM file: the certificate, then those that lead to its authority.",
+        description="A PEM file: the certificate, then the intermediate ones.",
         examples=["tls/server.pem"],
     )
     key: FilePath | None = Field(
@@ -100,12 +100,12 @@ class Trusting(Pair):
         examples=["tls/ca.pem"],
     )
     ca_password: str | None = Field(
-        default=None, repr=False, description="The password of `ca`, where it is a store.", examples=["${CA_PASSWORD}"]
+        default=None, repr=False, description="The password of `ca`, if it is a store.", examples=["${CA_PASSWORD}"]
     )
     versions: tuple[Version, ...] = Field(
         default=("TLSv1.2", "TLSv1.3"),
         min_length=1,
-        description="The versions of TLS that are spoken.",
+        description="The versions of TLS that are accepted.",
         examples=["[TLSv1.2, TLSv1.3]"],
     )
 
@@ -152,7 +152,7 @@ class ClusterTls(Trusting):
     )
     server_name: HostName | None = Field(
         default=None,
-        description="The name that every broker's certificate is valid for, where that is not its host name.",
+        description="The name that every broker's certificate is valid for, if that is not its host name.",
         examples=["kafka.internal"],
     )
 

@@ -62,13 +62,15 @@ Name = Annotated[str, PlainValidator(lambda value: text(value, "name of a step o
 class Expectation(Section):
     """How often faults have fired, together."""
 
-    fired: Given[FiringCount] = Field(default=None, description="So often at least.", examples=["1"])
-    most: Given[FiringCount] = Field(default=None, description="So often at the most.", examples=["3"])
+    fired: Given[FiringCount] = Field(default=None, description="The least number of firings.", examples=["1"])
+    most: Given[FiringCount] = Field(default=None, description="The largest number of firings.", examples=["3"])
     of: Given[OneOrMany[Name]] = Field(
-        default=None, description="Which faults; without it, those of the step.", examples=["leader-moved"]
+        default=None,
+        description="The faults that are counted; without it, those of the step.",
+        examples=["leader-moved"],
     )
     within: Given[Seconds] = Field(
-        default=None, description="How long the scenario waits for it; 30s if nothing is said.", examples=["10s"]
+        default=None, description="How long the scenario waits for them; without it, 30s.", examples=["10s"]
     )
 
     @property
@@ -95,24 +97,24 @@ class ScenarioStep(Section):
     """One step: when it begins, what happens in it, and when it is over."""
 
     name: Given[Name] = Field(
-        default=None, description="What it is called, by steps after it and in what is said.", examples=["leader-moved"]
+        default=None, description="The name of the step, for later steps and for messages.", examples=["leader-moved"]
     )
     at: Given[Moment] = Field(default=None, description="Not before this time of the scenario.", examples=["5s"])
     after: Given[OneOrMany[Name]] = Field(
         default=None, description="After these steps of the same `parallel`.", examples=["leader-moved"]
     )
     when: Given[Expectation] = Field(
-        default=None, description="When faults fired so often.", examples=["{of: leader-moved, fired: 3}"]
+        default=None, description="Not before faults fired so often.", examples=["{of: leader-moved, fired: 3}"]
     )
     faults: Given[OneOrMany[ScenarioFault]] = Field(
-        default=None, description="What is in force while it lasts.", examples=["{do: {delay: 200ms}}"]
+        default=None, description="The faults that are in force while it lasts.", examples=["{do: {delay: 200ms}}"]
     )
     parallel: Given[Annotated[tuple[ScenarioStep, ...], Field(min_length=1)]] = Field(
         default=None, description="Steps that are taken at the same time.", examples=["[{for: 5s}]"]
     )
     for_: Given[Seconds] = Field(default=None, alias="for", description="How long it lasts.", examples=["5s"])
     expect: Given[Expectation] = Field(
-        default=None, description="What has come when it is over.", examples=["{fired: 1}"]
+        default=None, description="How often faults must have fired when it ends.", examples=["{fired: 1}"]
     )
 
 
@@ -136,16 +138,22 @@ def written(value: object) -> str:
 class ScenarioFile(Section):
     """One scenario."""
 
-    about: str = Field(description="What happens, in a line.", examples=["The leader of a partition is another one."])
+    about: str = Field(description="What happens, in one line.", examples=["The leader of a partition is another one."])
     sees: Given[str] = Field(
         default=None, description="What clients see of it.", examples=["NOT_LEADER_OR_FOLLOWER, for some seconds"]
     )
-    seed: StrictInt = Field(default=0, description="What chance goes by, if nobody says another.", examples=["7"])
+    seed: StrictInt = Field(
+        default=0, description="The seed of the random numbers, unless the command gives another.", examples=["7"]
+    )
     parameters: Annotated[dict[str, str], BeforeValidator(_words)] = Field(
-        default={}, description="What whoever plays it may set, with their defaults.", examples=["{topic: orders}"]
+        default={},
+        description="The parameters that the command may set, with their defaults.",
+        examples=["{topic: orders}"],
     )
     always: Given[OneOrMany[ScenarioFault]] = Field(
-        default=None, description="Faults from the beginning to the end.", examples=["{do: {delay: 20ms}}"]
+        default=None,
+        description="The faults that are in force from the beginning to the end.",
+        examples=["{do: {delay: 20ms}}"],
     )
     steps: tuple[ScenarioStep, ...] = Field(
         min_length=1, description="The steps, one after the other.", examples=["[{for: 5s}]"]
