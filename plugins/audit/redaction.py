@@ -104,7 +104,7 @@ class RedactionRule(Section):
 class Redaction:
     """The rules of one journal. `pseudonyms` None: no rule hashes."""
 
-    def __init__(self, rules: Sequence[RedactionRule], pseudonyms: Pseudonyms | None = None) -> None:
+    def __init__(self, rules: Sequence[RedactionRule], pseudonyms: Pseudonyms | None) -> None:
         self.rules = rules
         self.pseudonyms = pseudonyms
         self._decided = lru_cache(MOST_REMEMBERED)(self._decide)

@@ -44,7 +44,7 @@ class TopicSink:
         source: str,
         tell: LineWriter,
         unsent: Count,
-        wall: Callable[[], float] = time.time,
+        wall: Callable[[], float],
         room: int = ROOM,
     ) -> None:
         self._writer = writer

@@ -21,7 +21,7 @@ class FaultSet:
     of run time.
     """
 
-    def __init__(self, seed: int, generation: int, named: Mapping[str, FaultRule], added: Collection[str] = ()) -> None:
+    def __init__(self, seed: int, generation: int, named: Mapping[str, FaultRule], added: Collection[str]) -> None:
         self.seed, self.generation = seed, generation
         self.named = dict(named)
         self._added = frozenset(added)

@@ -42,7 +42,7 @@ class BadRuleError(ValueError):
 class Mapping:
     """Some rules, in order."""
 
-    def __init__(self, rules: Iterable[str] = (DEFAULT,)) -> None:
+    def __init__(self, rules: Iterable[str]) -> None:
         texts = [match[1] for rule in rules for match in _SPLITTER.finditer(rule.strip())]
         self._steps = [step for step in map(_step, texts) if step]
 

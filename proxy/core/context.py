@@ -114,6 +114,7 @@ class HandlerDecided(NamedTuple):
 class Context:
     """One request and its answer. `notes` is for a plugin that sees both.
 
+    `decisions` are those of the handlers that decided something, in their order.
     `came`, `sent` and `answered` are in seconds of the link's clock, and only known for a request that is observed.
     `sample`: this is the context of an earlier request, and stands for all requests like it; no handler ever sees it.
     `still` of a sample: a request like it passed before it was whole, and its last byte is here; may it pass?
@@ -127,9 +128,7 @@ class Context:
     correlation_id: int
     notes: dict[Any, Any] = field(default_factory=dict)
     request_bytes: int = 0
-    decisions: tuple[HandlerDecided, ...] = field(
-        default=(), init=False
-    )  # of handlers that decided something, in their order
+    decisions: tuple[HandlerDecided, ...] = field(default=(), init=False)
     came: float | None = field(default=None, init=False)
     sent: float | None = field(default=None, init=False)
     answered: float | None = field(default=None, init=False)

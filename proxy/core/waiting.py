@@ -14,9 +14,8 @@ from typing import Any, Protocol
 from proxy.core.decisions import TURN, Call, Sleep, Wait
 from proxy.core.outbox import Outbox
 
-BeginStep = Callable[
-    [Any, Any], bool
-]  # is given the task and its step, and begins what the step waits for. True: there is nothing to wait for
+# Begins what a step waits for: it is given the task and the step. True: there is nothing to wait for.
+BeginStep = Callable[[Any, Any], bool]
 
 
 class Waiter(Protocol):

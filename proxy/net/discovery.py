@@ -99,9 +99,9 @@ async def discover(
 async def newest_metadata(
     endpoint: Endpoint,
     seconds: float,
-    tls: BrokerTls | None = None,
-    loops: Loops | None = None,
-    via: Via = DIRECTLY,
+    tls: BrokerTls | None,
+    loops: Loops | None,
+    via: Via,
     *,
     old: bool = True,
 ) -> int:

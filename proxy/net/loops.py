@@ -28,7 +28,7 @@ import structlog
 import trio
 
 from proxy.core.topology import Endpoint
-from proxy.net.dial import DIRECTLY, UnreachableError, Via
+from proxy.net.dial import UnreachableError, Via
 from proxy.net.listeners import Listener
 from proxy.net.tasks import Tasks
 
@@ -46,9 +46,7 @@ class LoopError(UnreachableError):
 class Loops:
     """Detects loops among the addresses of one cluster. `listeners`: all of this proxy. `via`: see `dial`."""
 
-    def __init__(
-        self, cluster: str, mark: str, listeners: Iterable[Listener], tasks: Tasks, via: Via = DIRECTLY
-    ) -> None:
+    def __init__(self, cluster: str, mark: str, listeners: Iterable[Listener], tasks: Tasks, via: Via) -> None:
         self.mark = mark
         self._cluster = cluster
         self._listeners = listeners

@@ -60,6 +60,6 @@ def until(last: int, **more: Any) -> Any:
     return since(0, last, **more)
 
 
-def tagged(tag: int, first: int, *, default: Any = UNSET, nullable: int | None = None) -> Any:
+def tagged(tag: int, first: int, *, default: Any = UNSET) -> Any:
     """An optional field from version `first` on: written after all others, and only if it is not its default."""
-    return Declaration(first, NEWEST, tag, default, nullable)
+    return Declaration(first, NEWEST, tag, default)
