@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from plugins.address import Address
 from plugins.api_versions import ApiVersions
@@ -30,12 +29,8 @@ from proxy.net.building import Building
 from proxy.net.hosted import HostedPlugin
 from proxy.net.plugin_host import PluginHost
 from proxy.net.process import StartError
-from proxy.net.tls.brokers import BrokerTls
-
-if TYPE_CHECKING:
-    pass
-
 from proxy.net.snapshot import CERTIFICATES, FILTERS, PLUGIN, ClusterInForce, GatewaySnapshot, ListenerInForce, read_by
+from proxy.net.tls.brokers import BrokerTls
 
 
 class SnapshotBuilder:
