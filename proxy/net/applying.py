@@ -15,13 +15,13 @@ import trio
 from proxy.config import Config
 from proxy.net.changing import Changing
 from proxy.net.process import StartError
-from proxy.net.serving import Worker
+from proxy.net.worker_parts import WorkerParts
 
 
 class Applying:
     """Applies configurations on one worker. `lock` is held during any change of the snapshot or of plugins' states."""
 
-    def __init__(self, worker: Worker, changing: Changing) -> None:
+    def __init__(self, worker: WorkerParts, changing: Changing) -> None:
         self.lock = trio.Lock()
         self._worker = worker
         self._changing = changing

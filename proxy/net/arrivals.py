@@ -34,9 +34,9 @@ from proxy.net.exposure import Exposure
 from proxy.net.listeners import Listener
 from proxy.net.newcomer import Newcomer
 from proxy.net.reaching import Reaching
-from proxy.net.serving import Worker
 from proxy.net.tls.handshake import HandshakeError
 from proxy.net.upstream import Upstream
+from proxy.net.worker_parts import WorkerParts
 
 if TYPE_CHECKING:  # its import takes 10 MB, so only where there are certificates
     from proxy.net.tls.clients import Welcomed
@@ -52,7 +52,7 @@ class Arrivals:
         listener: Listener,
         exposure: Exposure,
         upstream: Callable[[], Upstream],
-        worker: Worker,
+        worker: WorkerParts,
     ) -> None:
         self._port = listener
         self._listener = listener.name

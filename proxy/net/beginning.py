@@ -12,14 +12,14 @@ from proxy.core.link import Link
 from proxy.core.plugin import Plugin
 from proxy.net.introductions import Introduced
 from proxy.net.newcomer import Newcomer
-from proxy.net.serving import Worker
 from proxy.net.tls.sockets import TlsSocket
+from proxy.net.worker_parts import WorkerParts
 
 FAILED = "the proxy failed; its log says where"
 
 
 def serve(
-    worker: Worker,
+    worker: WorkerParts,
     connection: Connection,
     authentication: Plugin,
     newcomer: Newcomer,

@@ -28,10 +28,10 @@ from proxy.net.process import ENDING, StartError
 from proxy.net.replaced_filters import ReplacedFilters
 from proxy.net.running_plugins import RunningPlugins
 from proxy.net.served_clusters import ServedClusters
-from proxy.net.serving import Worker
 from proxy.net.snapshot import GatewaySnapshot
 from proxy.net.snapshot_builder import build
 from proxy.net.watching import look
+from proxy.net.worker_parts import WorkerParts
 
 if TYPE_CHECKING:
     from proxy.net.fetching import FetchedKeys
@@ -42,7 +42,7 @@ SLICE = 0.002  # seconds for which links change over before other tasks have the
 class Changing:
     """Changes the snapshot of one worker, and what is served by it. `is_shared`: other workers have the same ports."""
 
-    def __init__(self, worker: Worker, draining: Draining, clusters: ServedClusters, *, is_shared: bool) -> None:
+    def __init__(self, worker: WorkerParts, draining: Draining, clusters: ServedClusters, *, is_shared: bool) -> None:
         self._worker = worker
         self._draining = draining
         self._clusters = clusters

@@ -17,8 +17,8 @@ from proxy.core.topology import Endpoint, Topology
 from proxy.net.arrivals import Arrivals
 from proxy.net.exposure import Exposure
 from proxy.net.listeners import Listener
-from proxy.net.serving import Worker
 from proxy.net.upstream import Upstream
+from proxy.net.worker_parts import WorkerParts
 
 
 class Front(NamedTuple):
@@ -31,7 +31,9 @@ class Front(NamedTuple):
 class Fronts:
     """The listeners of one cluster. `shared`: other workers listen on the same ports."""
 
-    def __init__(self, worker: Worker, exposure: Exposure, upstream: Callable[[], Upstream], *, shared: bool) -> None:
+    def __init__(
+        self, worker: WorkerParts, exposure: Exposure, upstream: Callable[[], Upstream], *, shared: bool
+    ) -> None:
         self._worker = worker
         self._exposure = exposure
         self._upstream = upstream

@@ -37,7 +37,6 @@ from proxy.net.reactor import Reactor
 from proxy.net.reporting import report
 from proxy.net.resolving import Resolver
 from proxy.net.served_clusters import ServedClusters
-from proxy.net.serving import Worker
 from proxy.net.shared_rows import SharedTable
 from proxy.net.snapshot import GatewaySnapshot
 from proxy.net.snapshot_builder import build
@@ -45,6 +44,7 @@ from proxy.net.states import WorkerStates
 from proxy.net.tasks import Tasks
 from proxy.net.telling import Telling
 from proxy.net.watching import watch
+from proxy.net.worker_parts import WorkerParts
 from proxy.telemetry.counters import NetworkCounters
 from proxy.telemetry.report import Report, Reports
 
@@ -80,7 +80,7 @@ class Gateway:
         self._started: Started
         host = PluginHost(number, self._reactor.clock, self.tasks, states, table)
         mark = mark or new_mark()
-        self._worker = Worker(
+        self._worker = WorkerParts(
             build(config, None, host, mark, others=tell is not None),
             self._reactor,
             self.tasks,

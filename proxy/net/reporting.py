@@ -7,11 +7,11 @@ from dataclasses import asdict
 
 from proxy import logs
 from proxy.net.served_clusters import ServedClusters
-from proxy.net.serving import Worker
+from proxy.net.worker_parts import WorkerParts
 from proxy.telemetry.report import Report
 
 
-def report(worker: Worker, clusters: ServedClusters, requests: Mapping[str, int], *, is_ready: bool) -> Report:
+def report(worker: WorkerParts, clusters: ServedClusters, requests: Mapping[str, int], *, is_ready: bool) -> Report:
     """The report at this moment. `requests`: how many of each API were counted."""
     reactor, budget, complaints = worker.reactor, worker.reactor.budget, worker.complaints
     reading = asdict(worker.counters) | asdict(worker.link_counters)

@@ -20,8 +20,8 @@ from proxy.net.cluster_access import ClusterAccess
 from proxy.net.exposure import Exposure, TellLearned
 from proxy.net.fronts import Fronts
 from proxy.net.loops import Loops
-from proxy.net.serving import Worker
 from proxy.net.upstream import Upstream
+from proxy.net.worker_parts import WorkerParts
 
 if TYPE_CHECKING:
     from proxy.net.fetching import FetchedToken
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 class Served:
     """One cluster. `opened` is called each time that bootstrap ports have opened."""
 
-    def __init__(self, name: str, worker: Worker, opened: Callable[[], None], tell: TellLearned | None = None) -> None:
+    def __init__(
+        self, name: str, worker: WorkerParts, opened: Callable[[], None], tell: TellLearned | None = None
+    ) -> None:
         self.name = name
         self._worker = worker
         self._opened = opened

@@ -13,14 +13,14 @@ from proxy.core.topology import Topology
 from proxy.net.channel import Learned
 from proxy.net.exposure import TellLearned
 from proxy.net.served import Served
-from proxy.net.serving import Worker
 from proxy.net.upstream import Upstream
+from proxy.net.worker_parts import WorkerParts
 
 
 class ServedClusters:
     """The clusters of one worker. `opened` is called each time that ports have opened."""
 
-    def __init__(self, worker: Worker, opened: Callable[[], None], tell: TellLearned | None) -> None:
+    def __init__(self, worker: WorkerParts, opened: Callable[[], None], tell: TellLearned | None) -> None:
         self._worker = worker
         self._opened = opened
         self._tell = tell

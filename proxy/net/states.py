@@ -19,8 +19,8 @@ from proxy.config.plugins import unique_names
 from proxy.core.failure import raised_at
 from proxy.core.state import NoPluginError, NotTakenError, StateError
 from proxy.net.hosted import HostedPlugin
-from proxy.net.serving import Worker
 from proxy.net.thread_work import CALLS
+from proxy.net.worker_parts import WorkerParts
 
 
 class PreparedState(NamedTuple):
@@ -40,7 +40,7 @@ class WorkerStates:
 
     def __init__(
         self,
-        worker: Worker,
+        worker: WorkerParts,
         applying: trio.Lock,
         keep_up: Callable[[], Awaitable[None]],
     ) -> None:

@@ -1,4 +1,4 @@
-"""Serving: the things that all connections of a worker share."""
+"""Worker parts: what the clusters, listeners and connections of one worker share."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from proxy.telemetry.counters import NetworkCounters
 
 
 @dataclass
-class Worker:
-    """The things that all connections of a worker share.
+class WorkerParts:
+    """The parts of one worker that its clusters, listeners and connections share.
 
     `mark`: the client id of this proxy. `host`: what plugins share. `listeners`: all listeners of the worker. `taken`:
     the names of those that are not opened, since somebody else has their port. `taken_ports` writes the lines about
