@@ -40,13 +40,13 @@ SLICE = 0.002  # seconds for which links change over before other tasks have the
 
 
 class Changing:
-    """Changes the snapshot of one worker, and what is served by it. `is_shared`: other workers have the same ports."""
+    """Changes the snapshot of one worker, and what is served by it. `shared`: other workers have the same ports."""
 
-    def __init__(self, worker: WorkerParts, draining: Draining, clusters: ServedClusters, *, is_shared: bool) -> None:
+    def __init__(self, worker: WorkerParts, draining: Draining, clusters: ServedClusters, *, shared: bool) -> None:
         self._worker = worker
         self._draining = draining
         self._clusters = clusters
-        self._is_shared = is_shared
+        self._shared = shared
         self._begun = trio.Event()
         self._is_stopping = False
         self._putting = trio.Lock()
@@ -98,7 +98,7 @@ class Changing:
         links = (conversation.link for conversation in worker.reactor.conversations)
         in_use = {(link.connection.listener, link.filters.plugins[0]) for link in links}
         snapshot = await trio.to_thread.run_sync(
-            partial(build, config, worker.snapshot, worker.host, worker.mark, in_use, others=self._is_shared)
+            partial(build, config, worker.snapshot, worker.host, worker.mark, in_use, shared=self._shared)
         )
         with self._unless_it_ends():
             await self._plugins.prepare(snapshot)

@@ -81,7 +81,7 @@ class Gateway:
         host = PluginHost(number, self._reactor.clock, self.tasks, states, table)
         mark = mark or new_mark()
         self._worker = WorkerParts(
-            build(config, None, host, mark, others=tell is not None),
+            build(config, None, host, mark, shared=tell is not None),
             self._reactor,
             self.tasks,
             self.counters,
@@ -92,7 +92,7 @@ class Gateway:
             set(taken),
         )
         self._clusters = ServedClusters(self._worker, self._say_when_open, tell)
-        self._changing = Changing(self._worker, self._draining, self._clusters, is_shared=tell is not None)
+        self._changing = Changing(self._worker, self._draining, self._clusters, shared=tell is not None)
         self._applying = Applying(self._worker, self._changing)
         host.upstream = self._clusters.upstream
         host.authority = lambda listener: self.snapshot.authority(listener)

@@ -37,13 +37,13 @@ class SnapshotBuilder:
     """Builds one snapshot."""
 
     def __init__(
-        self, config: Config, before: GatewaySnapshot | None, host: PluginHost, mark: str, *, others: bool
+        self, config: Config, before: GatewaySnapshot | None, host: PluginHost, mark: str, *, shared: bool
     ) -> None:
         self.building = Building({} if before is None else before.built)
         self._config = config
         self._host = host
         self._mark = mark
-        self._others = others
+        self._shared = shared
 
     def cluster(self, name: str) -> ClusterInForce | None:
         """What is to be in force for a cluster. None if a part could not be made."""
@@ -74,7 +74,7 @@ class SnapshotBuilder:
             if declared.tls is not None:
                 from proxy.net.tls.clients import ClientTls  # importing it takes 10 MB, only for certificates
 
-                make = partial(ClientTls, name, declared, declared.tls, others=self._others)
+                make = partial(ClientTls, name, declared, declared.tls, shared=self._shared)
                 tls = building.get((CERTIFICATES, "listener", name), (declared.tls, declared.advertise), make)
         with building.part():
             if declared.sasl is not None:
@@ -130,14 +130,14 @@ def build(
     mark: str,
     in_use: Iterable[tuple[str, Plugin]] = (),
     *,
-    others: bool = False,
+    shared: bool = False,
 ) -> GatewaySnapshot:
     """Build a snapshot. Raises StartError with all reasons why it cannot be built.
 
     `mark` is the client id of this proxy. `in_use` has listeners, each with a plugin that authenticated a connection.
-    `others`: other workers listen on the same ports.
+    `shared`: other workers listen on the same ports.
     """
-    builder = SnapshotBuilder(config, before, host, mark, others=others)
+    builder = SnapshotBuilder(config, before, host, mark, shared=shared)
     clusters = {name: found for name in config.clusters if (found := builder.cluster(name)) is not None}
     listeners: dict[str, ListenerInForce] = {}
     for name, declared in config.listeners.items():

@@ -4,7 +4,7 @@ Rules:
 * The number of simultaneous handshakes is limited. Beyond it a connection is closed at once, as beyond the limit of
   connections.
 * With a host name for each broker, the name that a client asks for selects the broker. The name in `advertise` selects
-  any. Names of unknown brokers are refused like any other name. With `others`, another worker may have told clients of
+  any. Names of unknown brokers are refused like any other name. With `shared`, another worker may have told clients of
   a broker before we hear of it. Then such a name is accepted, and the client waits until we hear of the broker.
 * Each of these names has one spelling, apart from upper and lower case: `broker-01` does not name broker 1. Every
   node id up to 2^31 - 1 is read, since clients are given a name for each.
@@ -55,7 +55,7 @@ class ClientTls:
         listener: ListenerOptions,
         tls: ListenerTls,
         *,
-        others: bool = False,
+        shared: bool = False,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.brokers: Container[int] = ()  # the known brokers
@@ -63,7 +63,7 @@ class ClientTls:
         self._mapping = Mapping(tls.principal_mapping)
         self._bootstrap = (listener.advertise or "").lower()
         self._hosts = tls.hosts
-        self._others = others
+        self._shared = shared
         self._clock = clock
         self._under_way = 0
 
@@ -111,7 +111,7 @@ class ClientTls:
         if self._hosts is None or name == self._bootstrap:
             return True
         asked = self._broker(name)
-        return asked is not None and (self._others or asked in self.brokers)
+        return asked is not None and (self._shared or asked in self.brokers)
 
     def _broker(self, name: str | None) -> int | None:
         """The id in a broker's host name."""
