@@ -27,16 +27,11 @@ OPERATIONS = range(4)  # of an incremental change: set, delete, append, subtract
 DELETE = 1  # needs no value
 
 
-class DescribeConfigsCheck(ElementCheck):
-    """DescribeConfigs."""
+class ConfigsCheck(ElementCheck):
+    """A right on each resource: on the topic or the group of its name, or on the cluster."""
 
-    def __init__(self, operation: Operation = Operation.DESCRIBE_CONFIGS, *, ordered: bool = False) -> None:
+    def __init__(self, operation: Operation, *, ordered: bool) -> None:
         super().__init__(operation, CLUSTER, "resources", ordered=ordered, says=True)
-
-    def apply(self, checked: CheckedRequest) -> Any:
-        if any(resource.resource_type not in KINDS for resource in turns(checked.request.resources)):
-            return refusal(checked, ErrorCode.INVALID_REQUEST)
-        return super().apply(checked)
 
     def verdict(self, checked: CheckedRequest, element: Any) -> ApiError | None:
         kind = KINDS[element.resource_type]
@@ -44,14 +39,23 @@ class DescribeConfigsCheck(ElementCheck):
         return self.said(ERRORS[kind]) if checked.authorizer.refuses(checked.api, self.operation, kind, *name) else None
 
 
-class AlterConfigsCheck(DescribeConfigsCheck):
+class DescribeConfigsCheck(ConfigsCheck):
+    """DescribeConfigs."""
+
+    def __init__(self) -> None:
+        super().__init__(Operation.DESCRIBE_CONFIGS, ordered=False)
+
+    def apply(self, checked: CheckedRequest) -> Any:
+        if any(resource.resource_type not in KINDS for resource in turns(checked.request.resources)):
+            return refusal(checked, ErrorCode.INVALID_REQUEST)
+        return super().apply(checked)
+
+
+class AlterConfigsCheck(ConfigsCheck):
     """AlterConfigs and IncrementalAlterConfigs."""
 
     def __init__(self) -> None:
         super().__init__(Operation.ALTER_CONFIGS, ordered=True)
-
-    def apply(self, checked: CheckedRequest) -> Any:
-        return ElementCheck.apply(self, checked)
 
     def errors(self, checked: CheckedRequest, elements: Sequence[Any]) -> dict[int, ApiError]:
         times = Counter((element.resource_type, element.resource_name) for element in turns(elements))

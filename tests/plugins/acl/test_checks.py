@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from plugins.acl.checks import Check, ElementCheck, RequestCheck, RequiredFieldsCheck, apply_all
-from plugins.acl.configs import DescribeConfigsCheck
+from plugins.acl.configs import ConfigsCheck
 from plugins.acl.errors import CLUSTER, ERRORS, GROUP, TOPIC, TRANSACTIONAL_ID
 from plugins.acl.request_authorizer import MOST_EVENTS
 from plugins.acl.subjects import MEANINGS, name_field, naming
@@ -51,7 +51,7 @@ NEVER_TWICE = (CREATE_PARTITIONS, DELETE_TOPICS)  # there a topic that stands tw
 def cases(kind: type[Check]) -> Iterator[Any]:
     for api, asked in TABLE.items():
         for check in asked:
-            if isinstance(check, kind) and not isinstance(check, DescribeConfigsCheck):
+            if isinstance(check, kind) and not isinstance(check, ConfigsCheck):
                 for version in api.versions:
                     for path in check.paths(api.request) if isinstance(check, ElementCheck) else ("",):
                         if present(api.request, path, version):

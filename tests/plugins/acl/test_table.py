@@ -8,7 +8,7 @@ import pytest
 
 from plugins.acl.answers import ListFilter
 from plugins.acl.checks import ElementCheck, RequestCheck
-from plugins.acl.configs import DescribeConfigsCheck
+from plugins.acl.configs import ConfigsCheck
 from plugins.acl.errors import CLUSTER, GROUP, TOPIC, TRANSACTIONAL_ID
 from plugins.acl.subjects import array_paths, name_field
 from plugins.acl.table import FREE, OWN, checks
@@ -90,7 +90,7 @@ def test_an_api_that_nobody_thought_of_is_refused(rules: Callable[..., Rules]) -
 def test_the_schema_says_which_arrays_are_asked_about() -> None:
     each = [(api, check) for api, row in TABLE.items() for check in row if isinstance(check, ElementCheck)]
     asked = {f"{api} {check.kind.word}": ", ".join(check.paths(api.request)) for api, check in each}
-    settings = {api for api, check in each if isinstance(check, DescribeConfigsCheck)}
+    settings = {api for api, check in each if isinstance(check, ConfigsCheck)}
     assert {name: paths for name, paths in asked.items() if paths != "resources"} == ARRAYS
     assert {api.name for api in settings} == {"AlterConfigs", "DescribeConfigs", "IncrementalAlterConfigs"}
     for api, path in ((METADATA, "topics"), (DESCRIBE_TOPIC_PARTITIONS, "topics"), (PRODUCE, "topic_data")):
