@@ -9,7 +9,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import trio
@@ -79,7 +79,7 @@ class FaultsAtRunTime:
             before = self._faults
             new = await self._names.give(sent, self._faults)
             await self._names.check_free(new, {fault["name"] for fault in before})
-            await self._change(new, lambda state: {**state, "faults": [*before, *new]}, len(before))
+            await self._change({"faults": [*before, *new]}, len(before))
             return [fault["name"] for fault in new]
 
     async def replace(self, name: str, sent: Any) -> None:
@@ -91,8 +91,7 @@ class FaultsAtRunTime:
                 raise StateError([found])
             named = {**sent, "name": name} if isinstance(sent, dict) else sent
             (new,) = await self._names.give([named], self._faults)
-            faults = [*self._faults[:at], new, *self._faults[at + 1 :]]
-            await self._change([new], lambda state: {**state, "faults": faults}, at)
+            await self._change({"faults": [*self._faults[:at], new, *self._faults[at + 1 :]]}, at)
 
     async def remove(self, name: str) -> dict[str, Any]:
         """Remove the fault. Returns it with its final counts."""
@@ -102,8 +101,7 @@ class FaultsAtRunTime:
             if waiting:
                 raise HttpError(409, f'"{waiting[0]}" waits for "{name}"; remove that first')
             removed = await self.one(name)
-            faults = [*self._faults[:at], *self._faults[at + 1 :]]
-            await self._change([], lambda state: {**state, "faults": faults}, at)
+            await self._change({"faults": [*self._faults[:at], *self._faults[at + 1 :]]}, at)
             # Asked after the removal. Counts from before it would miss a firing in between.
             return {**removed, **_numbers(name, await self._ask("last", {"name": name}))}
 
@@ -113,18 +111,21 @@ class FaultsAtRunTime:
             new = await self._names.give(sent, self._faults)
             await self._names.check_free(new, set())
             seeded = {} if seed is None else {"seed": seed}
-            await self._change(new, lambda state: {**state, **seeded, "faults": new}, 0)
+            await self._change({**seeded, "faults": new}, 0)
             return [fault["name"] for fault in new]
 
     async def reset(self, seed: int | None) -> None:
         """Remove all run-time faults, and count anew."""
         async with self._changing:
-            await self._change([], lambda state: {"seed": seed, "generation": state["generation"] + 1, "faults": []}, 0)
+            await self._change({"seed": seed, "generation": self._state["generation"] + 1, "faults": []}, 0)
 
-    async def _change(self, new: Sequence[FaultJson], become: Callable[[Any], Any], at: int) -> None:
-        """Put a new state in force. Its new faults begin at index `at`. Problems have the indexes of the request."""
+    async def _change(self, changed: Mapping[str, Any], at: int) -> None:
+        """Put a state in force that differs from the present one in these values.
+
+        The faults of the request begin at index `at` of its faults. Problems have the indexes of the request.
+        """
         try:
-            await self._states.change(PLUGIN, become(self._state))
+            await self._states.change(PLUGIN, {**self._state, **changed})
         except StateError as error:
             raise StateError(it._replace(path=_sent(it.path, at)) for it in error.findings) from None
 
