@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from plugins.acl.checked_request import CheckedRequest
@@ -32,6 +32,16 @@ from rules import Operation
 Partition = ShareFetchRequest.Topic.Partition
 SessionName = tuple[int | None, str | None, str | None]  # broker, group and member
 Errors = dict[int, tuple[int, int]]  # by partition: of fetching, and of acknowledging
+
+
+class PendingShareFetch(NamedTuple):
+    """A request whose answer is still to come."""
+
+    session: AuthorizedSession
+    name: SessionName
+    edition: object  # of the rights that decided on the request
+    opens: bool  # the session is new
+    refusals: dict[Topic, Errors]
 
 
 class ShareFetchCheck(Check):
@@ -57,42 +67,21 @@ class ShareFetchCheck(Check):
         if any(checked.names.get(topic.topic_id) is None for topic in request.topics):
             return checked.refuse(ErrorCode.UNKNOWN_SERVER_ERROR)
         turn = self.sessions(checked).share_fetch(request)
-        key = checked.connection.broker_id, request.group_id, request.member_id
-        error = turn.error
-        if turn.goes_on and self._is_taken_over(key, turn.session):
-            self.sessions(checked).drop(turn.session)
+        name = checked.connection.broker_id, request.group_id, request.member_id
+        error, session, asked = turn.error, turn.session, turn.asked
+        if turn.goes_on and self._is_taken_over(name, session):
+            self.sessions(checked).drop(session)
             error = ErrorCode.SHARE_SESSION_NOT_FOUND
         if error is not None and not checked.authorizer.is_shadow:
             return checked.refuse(error)
-        group = request.group_id or ""
-        session, asked, is_last = turn.session, turn.asked, request.share_session_epoch == LAST
-        opens = request.share_session_epoch == FULL
+        is_last = request.share_session_epoch == LAST
         change = session.step(
             asked, turn.forgotten, partial(verdict, checked.api, checked.authorizer, checked.names), edition
         )
         refusals = _refusals(asked, change, {} if is_last else session.refused, session)
         checked.held += REFUSAL * sum(map(len, refusals.values()))
-
-        def finish(checked: CheckedRequest, response: Any) -> None:
-            if response.error_code:
-                return
-            if checked.authorizer.edition is not edition and checked.authorizer.refuses(
-                SHARE_FETCH, Operation.READ, GROUP, group
-            ):
-                response.error_code, response.responses = ErrorCode.GROUP_AUTHORIZATION_FAILED, []
-                return
-            if opens:
-                self._latest[key] = session
-            if any(map(partial(_is_strange, session), turns(response.responses))):
-                self.sessions(checked).drop(session)
-            if checked.authorizer.edition is not edition or not checked.authorizer.is_shadow:
-                for topic in turns(response.responses):
-                    _withhold(checked, topic)
-            response.responses += (
-                _refusal(checked.version, topic, errors) for topic, errors in turns(refusals.items())
-            )
-
-        checked.judging.append(finish)
+        pending = PendingShareFetch(session, name, edition, request.share_session_epoch == FULL, refusals)
+        checked.judging.append(partial(self._finish, pending))
         if change.changed and (not is_last or any(map(_acknowledged, asked))):
             request.topics = [
                 request_topic(SHARE_FETCH, one) for one in turns(change.topics) if not is_last or _acknowledged(one)
@@ -100,6 +89,25 @@ class ShareFetchCheck(Check):
             request.forgotten_topics_data += (forgotten_topic(SHARE_FETCH, one) for one in turns(change.forgotten))
             checked.changed = True
         return None
+
+    def _finish(self, pending: PendingShareFetch, checked: CheckedRequest, response: Any) -> None:
+        """Check the answer again, and put the refusals into it."""
+        if response.error_code:
+            return
+        group = checked.request.group_id or ""
+        is_changed = checked.authorizer.edition is not pending.edition
+        if is_changed and checked.authorizer.refuses(SHARE_FETCH, Operation.READ, GROUP, group):
+            response.error_code, response.responses = ErrorCode.GROUP_AUTHORIZATION_FAILED, []
+            return
+        if pending.opens:
+            self._latest[pending.name] = pending.session
+        if any(map(partial(_is_strange, pending.session), turns(response.responses))):
+            self.sessions(checked).drop(pending.session)
+        if is_changed or not checked.authorizer.is_shadow:
+            for topic in turns(response.responses):
+                _withhold(checked, topic)
+        refusals = turns(pending.refusals.items())
+        response.responses += (_refusal(checked.version, topic, errors) for topic, errors in refusals)
 
     def _is_taken_over(self, name: SessionName, session: AuthorizedSession) -> bool:
         """Has another client opened a session of this name since? That is not known where the broker is not."""
