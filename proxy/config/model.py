@@ -103,11 +103,11 @@ class ClusterOptions(Section):
 
 
 class ListenerOptions(Section):
-    """A place where clients connect: one port to begin at, and one port for each broker after it."""
+    """A place where clients connect: a bootstrap port, and a port for each broker after it."""
 
     cluster: str = Field(description="The cluster behind it: a name under `clusters`.", examples=["main"])
     bind: Bind = Field(
-        description="Where to listen: clients begin here (`bootstrap.servers`); broker N answers on this port + 1 + N.",
+        description="The bootstrap port (`bootstrap.servers` of the clients); broker N answers on this port + 1 + N.",
         examples=["0.0.0.0:9192"],
     )
     advertise: HostName | None = Field(

@@ -126,7 +126,7 @@ class ListenerTls(Trusting):
     hosts: HostNames | None = Field(
         default=None,
         description="A host name for each broker: all are reached on the one port of `bind`, told apart by that name"
-        " (SNI). Clients begin at the name in `advertise`.",
+        " (SNI). The name in `advertise` is for `bootstrap.servers`.",
         examples=["broker-{id}.kafka.example.com"],
     )
     certificates: tuple[Pair, ...] = Field(

@@ -1,4 +1,4 @@
-"""Claiming: what becomes of a listener whose port to begin at cannot be had when the proxy starts.
+"""Claiming: what becomes of a listener whose bootstrap port cannot be opened when the proxy starts.
 
 Rules:
 * The other listeners are served, and it is an error in the log. If no listener can be served, the proxy does not start.
@@ -35,7 +35,7 @@ class Claims(Protocol):
 
 
 def unclaimed(config: Config) -> dict[str, BindError]:
-    """The listeners whose ports to begin at cannot be had, and why."""
+    """The listeners whose bootstrap ports cannot be opened, and why."""
     return {name: error for name in config.listeners if (error := _refused(config, name)) is not None}
 
 
