@@ -1,6 +1,7 @@
 """Readers of changes: for each API that changes something, which changes a request or its answer names.
 
 Rules:
+* `cluster_changes.py` has the readers of APIs that change the cluster itself.
 * A value is recorded if it is a number or a choice of Kafka's own: partitions, offsets, quotas. The value of a config
   is never recorded, whatever its name; nor are passwords and other credentials.
 * A deletion by a filter is recorded by what it deleted, which the answer says.
@@ -8,9 +9,11 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
+from plugins.audit import cluster_changes
+from plugins.audit.cluster_changes import AdminChanges
 from plugins.audit.request_schema import AdminChange
 from plugins.audit.words import ACL_TYPES, config_type, quota_part
 from proxy.plugin import Api, ErrorCode, api
@@ -19,8 +22,6 @@ from rules.vocabulary import PatternType, Permission, Word
 
 CONFIG_OPERATIONS = {0: "set", 1: "unset", 2: "append", 3: "subtract"}
 MECHANISMS = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
-
-AdminChanges = Iterator[AdminChange]
 
 
 def _topic(topic: Any) -> Any:
@@ -186,5 +187,6 @@ READERS: dict[Api, Callable[[Any], AdminChanges]] = {
     api.ALTER_SHARE_GROUP_OFFSETS: _reset_share_offsets,
     api.DELETE_SHARE_GROUP_OFFSETS: _deleted_share_offsets,
     api.DELETE_GROUPS: _deleted_groups,
+    **cluster_changes.READERS,
 }
-ANSWERS: dict[Api, Callable[[Any], AdminChanges]] = {api.DELETE_ACLS: _deleted_acls}
+ANSWERS: dict[Api, Callable[[Any], AdminChanges]] = {api.DELETE_ACLS: _deleted_acls, **cluster_changes.ANSWERS}

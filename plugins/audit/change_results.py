@@ -4,7 +4,8 @@ Rules:
 * A result belongs to the changes of its resource. That of a group's offset stands beside the topic. An error of a
   resource as a whole is that of all its partitions.
 * ACLs that are created have their results in the order of the request.
-* Quotas have a result for each entity, in any order.
+* Quotas have a result for each entity, in any order; features have one for each name.
+* An error of the whole answer belongs to every change without an error of its own.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ def _places(change: AdminChange) -> Iterator[ResultPlace]:
     if change["type"] == "group" and "key" in change:
         yield "topic", change["key"], partition
         yield "topic", change["key"], None
-    yield change["type"], change["name"], partition
-    yield change["type"], change["name"], None
+    yield change["type"], change.get("name"), partition
+    yield change["type"], change.get("name"), None
 
 
 def tell_in_order(changes: Iterable[AdminChange], results: Iterable[Any]) -> None:
@@ -48,6 +49,20 @@ def tell_in_order(changes: Iterable[AdminChange], results: Iterable[Any]) -> Non
     for change, result in zip(changes, results, strict=False):
         if result.error_code:
             change["error"] = ErrorCode(result.error_code).name
+
+
+def tell_of_features(changes: Iterable[AdminChange], results: Iterable[Any]) -> None:
+    """Tell the errors of features by their names."""
+    failed = {one.feature: ErrorCode(one.error_code).name for one in turns(results) if one.error_code}
+    for change in changes:
+        if change["name"] in failed:
+            change["error"] = failed[change["name"]]
+
+
+def tell_of_all(changes: Iterable[AdminChange], error: int) -> None:
+    """Tell the error of a whole answer, if it has one."""
+    for change in changes if error else ():
+        change.setdefault("error", ErrorCode(error).name)
 
 
 class QuotaResults:

@@ -13,11 +13,11 @@ from collections.abc import Callable
 from typing import Any
 
 from plugins.audit.change_readers import ANSWERS, READERS
-from plugins.audit.change_results import QuotaResults, tell_in_order
+from plugins.audit.change_results import QuotaResults, tell_in_order, tell_of_all, tell_of_features
 from plugins.audit.request_schema import AdminChange
 from plugins.audit.shared import text_bytes
 from plugins.audit.words import id_text
-from proxy.plugin import ALTER_CLIENT_QUOTAS, Api, Message, api, turn
+from proxy.plugin import ALTER_CLIENT_QUOTAS, UPDATE_FEATURES, Api, Message, api, turn
 
 MOST = 1_000  # changes of one request
 MOST_TEXT = 1 << 20  # bytes of their names
@@ -28,6 +28,20 @@ MORE_FIELDS = {
     ALTER_CLIENT_QUOTAS: ("entries", "validate_only"),
     api.END_TXN: ("committed",),
     api.OFFSET_COMMIT: ("generation_id_or_member_epoch", "member_id"),
+    api.ELECT_LEADERS: ("election_type",),
+    UPDATE_FEATURES: ("feature_updates",),
+    api.ADD_RAFT_VOTER: ("voter_id",),
+    api.REMOVE_RAFT_VOTER: ("voter_id",),
+    api.UNREGISTER_BROKER: ("broker_id",),
+    api.UNREGISTER_CONTROLLER: ("controller_id",),
+    api.CREATE_DELEGATION_TOKEN: ("principal_type", "principal_name", "token_id"),
+    api.ELECT_LEADERS: ("election_type",),
+    api.UPDATE_FEATURES: ("feature_updates",),
+    api.ADD_RAFT_VOTER: ("voter_id",),
+    api.REMOVE_RAFT_VOTER: ("voter_id",),
+    api.UNREGISTER_BROKER: ("broker_id",),
+    api.UNREGISTER_CONTROLLER: ("controller_id",),
+    api.CREATE_DELEGATION_TOKEN: ("principal_type", "principal_name", "token_id"),
 }
 
 
@@ -47,8 +61,8 @@ class RequestChanges:
         self.held = 0  # bytes
         self._quotas = QuotaResults()
 
-    def read(self, api: Api, message: Any, is_answer: bool) -> None:
-        """Take in a request of this API, or its answer."""
+    def read(self, api: Api, message: Any, is_answer: bool, error: int = 0) -> None:
+        """Take in a request of this API, or its answer, whose own error this is."""
         reader = (ANSWERS if is_answer else READERS).get(api)
         if reader is not None and not getattr(message, "validate_only", False):
             for change in reader(message):
@@ -61,6 +75,9 @@ class RequestChanges:
                 self._quotas.asked(message, MOST)
         elif is_answer and api in IN_ORDER:
             tell_in_order(self.found, getattr(message, IN_ORDER[api]))
+        elif is_answer and api is UPDATE_FEATURES:
+            tell_of_features(self.found, message.results)
+        tell_of_all(self.found, error)
 
     def told(self, name_of: Callable[[bytes], str | None]) -> list[AdminChange]:
         """All changes that are kept. `name_of` gives the names of topics by their ids, as far as they are known."""

@@ -38,7 +38,9 @@ KINDS = {
     "client-id quota": "client_id",
     "ip quota": "client_host",
 }
-UNNAMED = frozenset({"cluster", "broker", "broker_logger", "client_metrics"})  # their names identify no person
+UNNAMED = frozenset(  # their names identify no person
+    {"cluster", "broker", "broker_logger", "client_metrics", "controller", "voter", "feature"}
+)
 ANY = ("topic", "group", "transactional_id")
 OF_CERTIFICATE = ("principal", "tls_subject")
 NO_TLS = "no TLS"

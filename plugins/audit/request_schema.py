@@ -47,18 +47,34 @@ class AdminChange(TypedDict, total=False):
         str,
         Since(2),
         "`create`, `delete`, `grow`; of configs, quotas and credentials `set`, `unset`, `append`, `subtract`, "
-        "`replace`; `reset offset`, `delete offset`, `delete records`; of transactions `commit`, `abort`.",
+        "`replace`; `reset offset`, `delete offset`, `delete records`; of transactions `commit`, `abort`; of "
+        "partitions `reassign`, `cancel reassignment`, `elect`, and `move` between disks; of nodes `unregister`; of "
+        "delegation tokens `renew`, `expire`.",
     ]
-    type: Annotated[str, Since(2), "Of what: a type of resource, or `user quota`, `client-id quota`, `ip quota`."]
-    name: Annotated[str, Since(2), "Its name; of quotas `<default>` for those of everybody."]
+    type: Annotated[
+        str,
+        Since(2),
+        "Of what: a type of resource, `feature`, `controller`, `voter`, `user quota`, `client-id quota`, `ip quota`.",
+    ]
+    name: Annotated[
+        str,
+        Since(2),
+        "Its name; of quotas `<default>` for those of everybody. Null of a token that only its secret names.",
+    ]
     key: Annotated[
-        str, Since(2), "What of it: a config, a quota, a SCRAM mechanism, `partitions`; of a group's offset the topic."
+        str,
+        Since(2),
+        "What of it: a config, a quota, a SCRAM mechanism, `partitions`, `replicas`, `leader`, `log dir`; of a group's "
+        "offset the topic.",
     ]
     value: Annotated[
-        str, Since(2), "To what: partitions, an offset, a quota. Never the value of a config or a credential."
+        str,
+        Since(2),
+        "To what: partitions, brokers, an election, a version, an offset, a quota. Never the value of a config or a "
+        "credential.",
     ]
     partition: Annotated[Small, Since(2), "The partition, where it is about one."]
-    principal: Annotated[str, Since(2), "Of an ACL: whom it is about."]
+    principal: Annotated[str, Since(2), "Of an ACL: whom it is about; of a delegation token its owner."]
     host: Annotated[str, Since(2), "Of an ACL: from where."]
     operation: Annotated[str, Since(2), "Of an ACL: `Read`, `Write`, `All`, ..."]
     permission: Annotated[str, Since(2), "Of an ACL: `Allow` or `Deny`."]

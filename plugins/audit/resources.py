@@ -120,8 +120,9 @@ class Subjects:
         top = shape(type(message), self._version)
         reading = ResourceReading(self._found, self._api, self.errors if is_answer else None, is_answer)
         reading.struct(message, top, (None, None))
-        if is_answer and top.error is not None and (error := getattr(message, top.error)):
+        error = getattr(message, top.error) if is_answer and top.error is not None else 0
+        if error:
             for resource in self._found:
                 resource.setdefault("error", ErrorCode(error).name)
         if self._changes is not None:
-            self._changes.read(self._api, message, is_answer)
+            self._changes.read(self._api, message, is_answer, error)

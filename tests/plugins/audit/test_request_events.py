@@ -31,6 +31,10 @@ from proxy.plugin import (
     ProduceResponse,
     refuse,
 )
+from proxy.protocol.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+)
 from proxy.testing import FakeWorker, build, connection, from_broker, from_client, request_frame, response_frame
 from tests.plugins.acl.talk import Rules
 from tests.plugins.acl.test_fetch import fetch, records
@@ -342,3 +346,14 @@ def test_a_rule_is_named_that_decided_at_its_time(started: Starting) -> None:
         talk.produced()
     talk.produced()
     assert [event.lines for event in talk.told()] == [("2",)] * 2 + [("3",)] * 3
+
+
+def test_a_change_of_the_cluster_is_told_in_full_where_all_else_is_counted(started: Starting) -> None:
+    talk = started("summary")
+    talk.become("acls: [{allow: 'User:*', to: Alter, cluster: true}]\n")
+    topic = AlterPartitionReassignmentsRequest.Topic
+    moved = topic.Partition(partition_index=0, replicas=[1])
+    talk.ask(AlterPartitionReassignmentsRequest(topics=[topic(name="orders", partitions=[moved])]), 0)
+    talk.answer(AlterPartitionReassignmentsResponse(throttle_time_ms=0, error_code=0, error_message=None, responses=[]))
+    (event,) = talk.events()
+    assert (event["kind"], len(event["changes"])) == ("request", 1)

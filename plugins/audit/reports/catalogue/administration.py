@@ -1,10 +1,11 @@
-"""What administrators changed: topics, configs, ACLs, quotas, credentials, offsets, records."""
+"""What administrators changed: topics, configs, ACLs, quotas, credentials, offsets, records, and the cluster itself."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from plugins.audit import cluster_changes
 from plugins.audit.changes import CHANGING
 from plugins.audit.reports.controls import gdpr, hipaa, iso27001, pci, soc2
 from plugins.audit.reports.expressions import is_refused
@@ -38,10 +39,13 @@ APIS = (
     "RemoveRaftVoter",
     "RenewDelegationToken",
     "UnregisterBroker",
+    "UnregisterController",
     "UpdateFeatures",
 )
 USUAL = ("EndTxn",)  # every transactional producer sends it: no administrator's change
-DETAILED = tuple(sorted(api.name for api in CHANGING))  # since version 2 of the schema events have their changes
+# Since these versions of the schema events have their changes.
+OF_CLUSTER = tuple(sorted(api.name for api in cluster_changes.READERS.keys() | cluster_changes.ANSWERS.keys()))  # 4
+DETAILED = tuple(sorted({api.name for api in CHANGING}.difference(OF_CLUSTER)))  # 2
 
 
 def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
@@ -49,7 +53,8 @@ def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
     from pyspark.sql import functions as F
 
     is_told = F.col("changes").isNotNull() & ~F.col("api").isin(*USUAL)
-    is_untold = (F.col("schema") < 2) | ~F.col("api").isin(*DETAILED) | (F.size("errors") > 0)
+    detailed = F.when(F.col("api").isin(*DETAILED), 2).when(F.col("api").isin(*OF_CLUSTER), 4)
+    is_untold = detailed.isNull() | (F.col("schema") < detailed) | (F.size("errors") > 0)
     is_change = is_told | (F.col("api").isin(*APIS) & is_untold)
     change = F.col("change")
     acl = F.concat_ws(
@@ -103,20 +108,21 @@ REPORT = AuditReport(
     title="Changes by administrators",
     question="Who changed topics, settings, rights, passwords or positions of readers, when, and to what?",
     explanation="Passwords and the values of settings are not in the journal. Requests that only ask whether a change "
-    "would do are not here. What version 1 of the schema recorded has the request, and not what it changed.",
+    "would do are not here. What version 1 of the schema recorded has the request, and not what it changed; so has "
+    "what changed the cluster itself before version 4.",
     columns=(
         ReportColumn("time", "TIMESTAMP", "When it was answered.", "UTC"),
         ReportColumn("principal", "STRING", "Who, as Kafka writes it; none where nobody was asked to prove it."),
         ReportColumn("client_host", "STRING", "From which address."),
         ReportColumn("client_id", "STRING", "What the client calls itself."),
         ReportColumn("api", "STRING", "Kafka's name of the request."),
-        ReportColumn("change", "STRING", "What it does: create, delete, set, unset, reset offset, delete records."),
-        ReportColumn("type", "STRING", "Of what: topic, group, user, broker, or a kind of quota."),
+        ReportColumn("change", "STRING", "What it does: create, delete, set, unset, elect, reset offset, ..."),
+        ReportColumn("type", "STRING", "Of what: topic, group, user, broker, feature, or a kind of quota."),
         ReportColumn("name", "STRING", "Its name."),
         ReportColumn("key", "STRING", "What of it: a setting, a quota, a mechanism, partitions, a topic of a group."),
-        ReportColumn("value", "STRING", "To what: a number of partitions, an offset, a quota."),
+        ReportColumn("value", "STRING", "To what: a number of partitions, brokers, an offset, a quota."),
         ReportColumn("partition", "INT", "The partition, where it is about one."),
-        ReportColumn("acl", "STRING", "Of an ACL: permission, principal, operation, pattern, host."),
+        ReportColumn("acl", "STRING", "Permission, principal, operation, pattern, host; of a token its owner."),
         ReportColumn("outcome", "STRING", "done, refused (for want of a right), failed, or not known."),
         ReportColumn("error", "STRING", "The error that it was answered with."),
         ReportColumn("changes", "BIGINT", "1: so that rows can be summed.", "changes"),

@@ -340,6 +340,7 @@ def _administration(topic: str, group: str, user: str) -> tuple[tuple[str, list[
     of_user: Fields = {"type": "user", "name": user}
     records = {**of_topic, "partition": 0}
     acl = {"pattern": "Literal", "principal": "User:bob", "host": "*", "operation": "Read", "permission": "Allow"}
+    feature = {"change": "set", "type": "feature", "name": "share.version", "value": "1"}
     quota = {"change": "set", "type": "user quota", "name": "<default>", "key": "rate", "value": "1024"}
     return (
         ("CreateTopics", [of_topic], [{"change": "create", "key": "partitions", "value": "6", **of_topic}]),
@@ -354,7 +355,9 @@ def _administration(topic: str, group: str, user: str) -> tuple[tuple[str, list[
         ("AlterUserScramCredentials", [of_user], [{"change": "set", "key": "SCRAM-SHA-256", **of_user}]),
         ("OffsetDelete", [of_group, of_topic], [{"change": "delete offset", "key": topic, **of_group}]),
         ("DeleteGroups", [of_group], [{"change": "delete", **of_group}]),
-        ("ElectLeaders", [of_topic], []),
+        ("ElectLeaders", [records], [{"change": "elect", "key": "leader", "value": "unclean", **records}]),
+        ("UpdateFeatures", [], [feature]),
+        ("UpdateFeatures", [], []),  # it only validates the change
         ("EndTxn", [], [{"change": "commit", "type": "transactional_id", "name": "t-1"}]),
         ("DescribeAcls", [of_topic], []),
     )

@@ -8,7 +8,6 @@ from typing import Any
 from plugins.audit.reports.inputs import Inputs
 from tests.plugins.audit.reports.recount.counted import Event, Rows
 
-NEVER_TOLD = ("ElectLeaders",)
 TOLD = (
     "CreateTopics",
     "DeleteTopics",
@@ -22,18 +21,20 @@ TOLD = (
     "OffsetDelete",
     "DeleteGroups",
 )
+OF_CLUSTER = ("ElectLeaders", "UpdateFeatures")
+SINCE = dict.fromkeys(TOLD, 2) | dict.fromkeys(OF_CLUSTER, 4)  # the schema by which their events have their changes
 
 
 def rows(events: list[Event], inputs: Inputs) -> Rows:
     for event in events:
-        if event["kind"] == "request" and event["api"] in (*NEVER_TOLD, *TOLD):
+        if event["kind"] == "request" and event["api"] in SINCE:
             yield from _of(event)
 
 
 def _of(event: Event) -> Iterator[tuple[Any, ...]]:
     errors = event.get("errors") or []
     changes = event.get("changes")
-    if changes is None and event["api"] in TOLD and event["schema"] >= 2 and not errors:
+    if changes is None and event["schema"] >= SINCE[event["api"]] and not errors:
         return  # it only validated the change
     any_told = any("error" in change for change in changes or ())
     for change in changes or [{}]:

@@ -24,6 +24,7 @@ ON_CLUSTER = {
     "DescribeAcls": "Describe",
     "ElectLeaders": "Alter",
     "AlterUserScramCredentials": "Alter",
+    "UpdateFeatures": "Alter",
     "AlterClientQuotas": "AlterConfigs",
 }
 
