@@ -105,7 +105,7 @@ def _quotas(request: Any) -> AdminChanges:
                     "key": op.key,
                 }
                 if not op.remove:
-                    change["value"] = f"{op.value:g}"
+                    change["value"] = repr(op.value).removesuffix(".0")
                 yield change
 
 

@@ -187,6 +187,15 @@ def test_quotas_are_told_with_entity_and_key() -> None:
     assert (told[3]["change"], told[3]["name"], told[3].get("value")) == ("unset", "<default>", None)
 
 
+@pytest.mark.parametrize(("value", "told"), [(10485760.0, "10485760"), (1234567.25, "1234567.25"), (0.1, "0.1")])
+def test_a_quota_is_told_in_all_its_digits(value: float, told: str) -> None:
+    entry = AlterClientQuotasRequest.Entry
+    ops = [entry.Op(key="producer_byte_rate", value=value, remove=False)]
+    one = entry(entity=[entry.Entity(entity_type="user", entity_name="alice")], ops=ops)
+    request = AlterClientQuotasRequest(entries=[one], validate_only=False)
+    assert [change["value"] for change in changes(ALTER_CLIENT_QUOTAS, 1, request)] == [told]
+
+
 def test_credentials_are_told_by_user_and_mechanism_and_never_what_they_are() -> None:
     made = AlterUserScramCredentialsRequest.Upsertion
     upsertion = made(name="bob", mechanism=2, iterations=4096, salt=b"hidden", salted_password=b"hidden")
