@@ -73,9 +73,10 @@ def _ended(path: Path, name: SegmentName, seal: Seal, is_last: bool) -> Iterator
         yield Remark(name.path, text, seal.last, seal.last)
     elif is_last:  # a writer may be killed before it has sealed the one before, too
         torn = f"; {seal.torn} bytes behind it were no whole frame" if seal.torn else ""
-        lost = f"events of the last 100 ms before that{_counted(lines)}"
+        lost = f"events of the last 100 ms, or all since the disk refused them{_counted(lines)}"
         text = (
-            f"its writer was killed after it, and {lost} may be missing{torn}; the next start sealed it as it was then"
+            f"its writer was killed after it, and what was not on disk may be missing: {lost}{torn}; "
+            "the next start sealed it as it was then"
         )
         yield Remark(name.path, text, seal.last, seal.last, gap=True)
 
@@ -94,7 +95,7 @@ def _counted(lines: list[bytes]) -> str:
         window = json.loads(lines[0]).get("window_us", 0) / 1e6
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return ""
-    return f", and what summaries counted in the last {window:g} s," if window else ""
+    return f", and what summaries counted in the last {window:g} s" if window else ""
 
 
 def unsealed(journal: Path, name: SegmentName, first: int | None) -> Iterator[Remark]:

@@ -8,7 +8,7 @@ Rules:
 * Whole frames are kept as they are. A torn frame at the end is moved to a file beside the segment, so that Spark can
   read the rest.
 * A seal that the writer prepared gets its name, if it is of all that is there: the writer was ending in order.
-* Any other seal says `killed`, whoever writes it: up to 100 ms of events before the end may be missing.
+* Any other seal says `killed`, whoever writes it: events that were not on disk may be missing.
 * The seal proves what was found, not what the writer wrote. Anything that was found is sealed: `verify` reports what
   does not fit into its chain. A copy at another path is left alone.
 """

@@ -10,8 +10,9 @@ Rules:
   when it began, each with the hash of its newest seal. So a younger chain shows if an older one was cut off.
 * `checks` are the first four bytes of each line's SHA-256. They locate a change at an event; the hash of the whole
   segment shows that there is one.
-* The last seal of a chain says `stopped`, or `killed` if another process sealed it after its writer was gone: then the
-  events of the last 100 ms may be missing. Any other seal has a successor.
+* The last seal of a chain says `stopped`, or `killed` if another process sealed it after its writer was gone: then what
+  was not on disk may be missing: events of the last 100 ms, or all since the disk refused them. Any other seal has a
+  successor.
 """
 
 from __future__ import annotations

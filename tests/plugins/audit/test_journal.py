@@ -108,6 +108,21 @@ def test_while_the_disk_refuses_events_wait_and_those_without_room_are_told(
     ]
 
 
+def test_what_is_missing_of_a_writer_whose_disk_refused_is_not_said_to_be_of_the_last_moment_alone(
+    tmp_path: Path, begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = begin()
+    with monkeypatch.context() as patched:
+        patched.setattr(OpenSegment, "write", full)
+        for minute in range(5):
+            journal.put("request", START + 60 * minute, {"correlation_id": minute})
+            journal.work()
+        journal.close()
+    begin("3f9c2a72").close()
+    (remark,) = [one for one in verify(tmp_path / "journal").remarks if "was killed" in one.what]
+    assert "or all since the disk refused them" in remark.what
+
+
 def test_a_disk_that_refused_is_left_alone_for_a_second(
     begin: Begin, worker: FakeWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
