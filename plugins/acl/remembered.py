@@ -24,6 +24,11 @@ class Remembered(Generic[K, V]):
         self._entries: dict[K, tuple[V, int]] = {}  # the oldest is the first
         self.size = 0  # bytes of all entries
 
+    @property
+    def held(self) -> int:
+        """Bytes of all entries, where a connection's notes have them."""
+        return self.size
+
     def get(self, key: K) -> V | None:
         """The value for a key; None if there is none."""
         entry = self._entries.get(key)

@@ -9,6 +9,8 @@ Rules:
   the coordinator is asked for them.
 * A member sends its expression once. Later heartbeats are read: when topics come and go, or the rules change, the next
   heartbeat carries the new names to the broker.
+* A connection notes the expressions of the members that come by it. So they are known to the plugin that replaces this
+  one after a reload: the client does not send them again. The coordinator is asked for their names first.
 * As at a broker, a heartbeat that is not accepted changes nothing: it may come from somebody who is no member. A member
   that joins begins anew.
 * Expressions are RE2's, which take linear time. They match whole names.
@@ -52,26 +54,41 @@ class Subscription:
         return SUBSCRIPTION + getsizeof(self.expression) + sum(NAME + getsizeof(name) for name in turns(names))
 
 
+Members = Remembered[tuple[str, str], Subscription]  # by group and member id
+
+
+def _noted(checked: CheckedRequest) -> Members:
+    """The members that came by this connection, also before the present plugin was in force."""
+    notes: dict[Any, Any] = checked.connection.notes
+    key = f"{checked.authorizer.client.of.name}: subscriptions"
+    found: Members | None = notes.get(key)
+    if found is None:
+        found = notes[key] = Members()
+    return found
+
+
 class SubscribedTopicsCheck(Check):
     """The expression of a ConsumerGroupHeartbeat, after the checks of its group and its names."""
 
     answers = True
 
     def __init__(self) -> None:
-        self.members = Remembered[tuple[str, str], Subscription]()
+        self.members = Members()
 
     def apply(self, checked: CheckedRequest) -> Any:
         request = checked.request
         key = request.group_id, request.member_id
-        known = self.members.get(key)
         if checked.authorizer.is_shadow:
             return None
+        here, noted = self.members.get(key), _noted(checked)
+        known = here or noted.get(key)
         was_known = known is not None
-        if known is not None and known.connection != checked.connection.number and request.member_epoch > 0:
+        goes_on = here is not None and here.connection == checked.connection.number
+        if known is not None and not goes_on and request.member_epoch > 0:
             known = yield from self._still_true(key, known)
         if request.member_epoch < 0 or (known is None and not request.subscribed_topic_regex):
             if was_known:
-                checked.after.append(partial(self._answered, key, None))
+                checked.after.append(partial(self._answered, key, None, noted))
             return None
         member = Subscription() if known is None or request.member_epoch == 0 else replace(known)
         if known is None and request.subscribed_topic_names is None and request.member_epoch > 0:
@@ -88,7 +105,7 @@ class SubscribedTopicsCheck(Check):
             request.subscribed_topic_names = self._named(checked, member)
             checked.changed = True
         member.connection = checked.connection.number
-        checked.after.append(partial(self._answered, key, member if member.expression else None))
+        checked.after.append(partial(self._answered, key, member if member.expression else None, noted))
         return None
 
     def _still_true(self, key: tuple[str, str], known: Subscription) -> Any:
@@ -102,13 +119,15 @@ class SubscribedTopicsCheck(Check):
         return [name for name in turns(member.names) if checked.authorizer.may(Operation.DESCRIBE, TOPIC, name)]
 
     def _answered(
-        self, key: tuple[str, str], member: Subscription | None, checked: CheckedRequest, response: Any
+        self, key: tuple[str, str], member: Subscription | None, noted: Members, _: CheckedRequest, response: Any
     ) -> None:
         """The broker answered a heartbeat. `member`: the subscription after it; None: there is none to remember."""
         if response.error_code == ErrorCode.UNKNOWN_MEMBER_ID or (member is None and not response.error_code):
             self.members.forget(key)
+            noted.forget(key)
         elif member is not None and not response.error_code:
             self._remember(key, member)
+            noted.put(key, member, member.size)
 
     def _remember(self, key: tuple[str, str], member: Subscription) -> None:
         """Remember this subscription in place of the one before it."""

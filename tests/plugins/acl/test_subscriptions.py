@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from plugins.acl import regex, remembered, subscriptions
+from plugins.acl import Acl, regex, remembered, subscriptions
 from plugins.acl.regex import LONGEST, BadExpressionError, matching
-from plugins.acl.subscriptions import LOOK, SubscribedTopicsCheck, Subscription
+from plugins.acl.subscriptions import LOOK, Members, SubscribedTopicsCheck, Subscription
+from proxy.core.filters import Filters
+from proxy.core.limits import Limits
 from proxy.protocol.api import CONSUMER_GROUP_HEARTBEAT
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.fiber import in_slices
@@ -22,6 +25,7 @@ from proxy.protocol.messages.consumer_group_heartbeat import (
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from proxy.protocol.schema import Request, Response
+from proxy.testing import FakeWorker, build
 from tests.plugins.acl.talk import Rules, Talk, metadata_of, topic_id
 from tests.plugins.acl.test_checked_request import described
 
@@ -170,16 +174,14 @@ def test_of_many_members_that_say_much_the_oldest_are_forgotten(rules: Making, m
 def test_members_are_counted_by_the_bytes_that_their_names_take() -> None:
     check = SubscribedTopicsCheck()
     for name in ("m" * 1_000, "\N{PARTY POPPER}" * 1_000):
-        check._answered(("g", name), Subscription(), cast(Any, None), Accepted())
+        check._answered(("g", name), Subscription(), Members(), cast(Any, None), Accepted())
     assert check.members.size > 5_000
 
 
 def test_two_heartbeats_of_one_member_that_are_answered_in_turns_are_counted_once() -> None:
-    check, key = SubscribedTopicsCheck(), ("g", "m")
-    under_way = [
-        in_slices(check._answered, key, Subscription(names=[f"{n}-{number}" for n in range(300)]), None, Accepted())
-        for number in range(2)
-    ]
+    check, key, noted = SubscribedTopicsCheck(), ("g", "m"), Members()
+    subscriptions = [Subscription(names=[f"{n}-{number}" for n in range(300)]) for number in range(2)]
+    under_way = [in_slices(check._answered, key, one, noted, None, Accepted()) for one in subscriptions]
     turns = 0
     while under_way:
         for one in tuple(under_way):
@@ -189,8 +191,8 @@ def test_two_heartbeats_of_one_member_that_are_answered_in_turns_are_counted_onc
             except StopIteration:
                 under_way.remove(one)
     assert turns > 4
-    check._answered(key, None, cast(Any, None), Accepted())
-    assert check.members.size == 0
+    check._answered(key, None, noted, cast(Any, None), Accepted())
+    assert (check.members.size, noted.held) == (0, 0)
 
 
 def test_who_left_is_forgotten(rules: Making) -> None:
@@ -244,6 +246,24 @@ def test_a_subscription_that_was_changed_through_another_worker_is_not_put_back(
     assert again.told == [(None if elsewhere else ["a-1"], None), (None, None)]
     questions = [each for each in again.to_broker if isinstance(each, ConsumerGroupDescribeRequest)]
     assert len(questions) == 1
+
+
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_after_a_reload_that_replaces_the_plugin_an_expression_still_finds_topics_that_come(
+    rules: Making, tmp_path: Path, elsewhere: bool
+) -> None:
+    """The client does not send its expression again."""
+    talk = Group(rules(SEES))
+    talk.beat(0, subscribed_topic_regex="a-.*")
+    if elsewhere:
+        talk.names["m"] = ["b-1"]
+    file = tmp_path / "other.yaml"
+    file.write_text(SEES.replace("a-2", "a-2, a-3"))
+    assert talk.link.apply(Filters([build(Acl, FakeWorker(), rules=str(file))]), Limits()) == []
+    talk.topics["a-3"] = topic_id("a-3")
+    for _ in range(2):
+        talk.beat()
+    assert talk.told[1:] == [(None if elsewhere else ["a-1", "a-2", "a-3"], None), (None, None)]
 
 
 def test_a_wrong_expression_leaves_the_one_before_in_force(rules: Making) -> None:
