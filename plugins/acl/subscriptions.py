@@ -11,6 +11,8 @@ Rules:
   heartbeat carries the new names to the broker.
 * A connection notes the expressions of the members that come by it. So they are known to the plugin that replaces this
   one after a reload: the client does not send them again. The coordinator is asked for their names first.
+* Another worker, or the proxy after a restart, does not know an expression that is not sent again: the member keeps its
+  names. Clients send it again when a heartbeat failed, but not when their connection ended between two heartbeats.
 * As at a broker, a heartbeat that is not accepted changes nothing: it may come from somebody who is no member. A member
   that joins begins anew.
 * Expressions are RE2's, which take linear time. They match whole names.
