@@ -35,13 +35,6 @@ MORE_FIELDS = {
     api.UNREGISTER_BROKER: ("broker_id",),
     api.UNREGISTER_CONTROLLER: ("controller_id",),
     api.CREATE_DELEGATION_TOKEN: ("principal_type", "principal_name", "token_id"),
-    api.ELECT_LEADERS: ("election_type",),
-    api.UPDATE_FEATURES: ("feature_updates",),
-    api.ADD_RAFT_VOTER: ("voter_id",),
-    api.REMOVE_RAFT_VOTER: ("voter_id",),
-    api.UNREGISTER_BROKER: ("broker_id",),
-    api.UNREGISTER_CONTROLLER: ("controller_id",),
-    api.CREATE_DELEGATION_TOKEN: ("principal_type", "principal_name", "token_id"),
 }
 
 

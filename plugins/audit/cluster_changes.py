@@ -1,6 +1,7 @@
 """Cluster changes: what a request changes of the cluster itself: replicas, leaders, features, nodes, delegation tokens.
 
 Rules:
+* Of replicas only so many are recorded as no partition has: who asks need not have the right to.
 * The path of a log directory is a text of the client, and is not recorded.
 * A delegation token has its id in the answer to its creation. Later requests name it by its secret, so it has no name.
 """
@@ -14,6 +15,7 @@ from plugins.audit.request_schema import AdminChange
 from proxy.plugin import Api, api
 from rules.vocabulary import CLUSTER_NAME
 
+MOST = 100  # replicas of a partition that are recorded
 ELECTIONS = {0: "preferred", 1: "unclean"}
 
 AdminChanges = Iterator[AdminChange]
@@ -26,7 +28,8 @@ def _reassigned_partitions(request: Any) -> AdminChanges:
             if one.replicas is None:
                 yield {"change": "cancel reassignment", **of}
             else:
-                yield {"change": "reassign", **of, "key": "replicas", "value": ", ".join(map(str, one.replicas))}
+                brokers = [*map(str, one.replicas[:MOST]), *["..."] * (len(one.replicas) > MOST)]
+                yield {"change": "reassign", **of, "key": "replicas", "value": ", ".join(brokers)}
 
 
 def _elected_leaders(request: Any) -> AdminChanges:

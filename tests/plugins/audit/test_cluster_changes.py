@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from plugins.audit.cluster_changes import MOST
 from proxy.plugin import ErrorCode, api, refuse
 from proxy.protocol.messages.add_raft_voter import AddRaftVoterRequest
 from proxy.protocol.messages.alter_partition_reassignments import AlterPartitionReassignmentsRequest
@@ -33,6 +34,14 @@ def test_partitions_that_move_are_told_with_their_brokers() -> None:
         {"change": "reassign", **OF_TOPIC, "partition": 0, "key": "replicas", "value": "2, 3"},
         {"change": "cancel reassignment", **OF_TOPIC, "partition": 1},
     ]
+
+
+def test_of_more_replicas_than_any_partition_has_the_first_are_told() -> None:
+    topic = AlterPartitionReassignmentsRequest.Topic
+    moved = topic.Partition(partition_index=0, replicas=list(range(10_000)))
+    request = AlterPartitionReassignmentsRequest(topics=[topic(name="orders", partitions=[moved])])
+    (change,) = changes(api.ALTER_PARTITION_REASSIGNMENTS, 1, request)
+    assert change["value"].split(", ") == [*map(str, range(MOST)), "..."]
 
 
 def test_leaders_are_elected_one_by_one_or_everywhere() -> None:
