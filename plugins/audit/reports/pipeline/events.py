@@ -21,11 +21,11 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from plugins.audit.reports.expressions import CHAIN
 from plugins.audit.reports.inputs import Inputs
 from plugins.audit.reports.pipeline.topics import TopicsById
 from plugins.audit.reports.report import Scope
 
-CHAIN = ("instance", "worker")
 KEY = (*CHAIN, "sequence")
 BITS = 64  # of a BIGINT, the sequence numbers in a run
 MARGIN = timedelta(hours=1)  # an event is written a little later than it happened
