@@ -7,10 +7,10 @@ from typing import TextIO
 import click
 from click.core import ParameterSource
 
+from proxy.cli.bootstrap import bootstrap_of
 from proxy.cli.ending import give_up
 from proxy.config import Config
 from proxy.config import examine as examine_config
-from proxy.config.values import HostPort
 from proxy.text.bounded import read_bounded
 from proxy.text.problems import BadFileError
 from proxy.text.words import nearest, printable, shown
@@ -46,7 +46,7 @@ def command() -> None:
 
 @command.command("import", epilog=IMPORT_EPILOG)
 @click.argument("listing", type=click.File("r", encoding="utf-8"), default="-")
-@click.option("--bootstrap", metavar="HOST:PORT", help="Ask the broker at this address, instead of reading a listing.")
+@click.option("--bootstrap", metavar="HOST:PORT,...", help="Ask a broker there, instead of reading a listing.")
 @click.option("--config", metavar="FILE", type=click.Path(), help="Ask a cluster of this configuration instead.")
 @click.option("--cluster", metavar="NAME", help="The name of the cluster, if the configuration has several.")
 @click.option(
@@ -80,15 +80,6 @@ def import_(
     click.echo(write.file_text(file), nl=False)
 
 
-def _address(text: str) -> HostPort:
-    if not text:
-        raise click.UsageError('--bootstrap is empty; write "host:port"')
-    try:
-        return HostPort.parse(text)
-    except ValueError as error:
-        raise click.UsageError(printable(f"--bootstrap: {error}")) from None
-
-
 def _listed(listing: TextIO) -> list[Binding]:
     if listing.isatty():
         raise click.UsageError("nothing to read; give a listing, --bootstrap, or standard input")
@@ -106,7 +97,7 @@ def _asked(bootstrap: str | None, file: str | None, cluster: str | None) -> list
 
     try:
         if bootstrap is not None:
-            return live(_address(bootstrap))
+            return live(bootstrap_of(bootstrap))
         assert file is not None
         config = _config(file)
         return live_cluster(config, _cluster(config, file, cluster))
@@ -138,14 +129,11 @@ def _cluster(config: Config, file: str, name: str | None) -> str:
 @command.command("export", epilog=EXPORT_EPILOG)
 @click.argument("rules", type=click.Path())
 @click.option(
-    "--bootstrap",
-    metavar="HOST:PORT",
-    default="localhost:9092",
-    help="The brokers that the commands name, separated by commas.",
+    "--bootstrap", metavar="HOST:PORT,...", default="localhost:9092", help="The brokers that the commands name."
 )
 def export(rules: str, bootstrap: str) -> None:
     """Print the ACLs of the file RULES as kafka-acls commands."""
-    brokers = ",".join(str(_address(one)) for one in bootstrap.split(","))
+    brokers = ",".join(map(str, bootstrap_of(bootstrap)))
     snapshot, problems = examine(rules)
     for problem in problems:
         click.echo(problem, err=True)

@@ -50,9 +50,9 @@ class LiveError(Exception):
     """A cluster that gives no ACLs: its address, and the reason."""
 
 
-def live(broker: Endpoint, seconds: float = SECONDS) -> list[Binding]:
-    """All ACLs of a broker's cluster, asked without TLS or SASL. `seconds`: for each step. Raises LiveError."""
-    return trio.run(_first, [broker], seconds)
+def live(brokers: Sequence[Endpoint], seconds: float = SECONDS) -> list[Binding]:
+    """All ACLs of these brokers' cluster, asked without TLS or SASL. `seconds`: for each step. Raises LiveError."""
+    return trio.run(_first, brokers, seconds)
 
 
 def live_cluster(config: Config, name: str) -> list[Binding]:

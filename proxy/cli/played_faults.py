@@ -72,10 +72,11 @@ def _settings(context: click.Context, option: click.Parameter, said: tuple[str, 
 @click.option(
     "--set", "setting", multiple=True, metavar="NAME=VALUE", callback=_settings, help="A parameter of the scenario."
 )
-@click.option("--bootstrap", metavar="HOST:PORT", help="Start a proxy for it, in front of the cluster of this broker.")
+@click.option("--bootstrap", metavar="HOST:PORT,...", help="Start a proxy for it, in front of the cluster there.")
 @with_admin
 def run(admin: AdminClient, scenario: str, seed: int | None, setting: dict[str, str], bootstrap: str | None) -> None:
     """Play SCENARIO: a file, or the name of one that is shipped."""
+    from proxy.cli.bootstrap import bootstrap_of
     from proxy.scenarios.own_gateway import OwnGatewayError, own_gateway
     from proxy.scenarios.play import FaultsRemovedError
     from proxy.scenarios.reading import find, read_scenario
@@ -85,6 +86,7 @@ def run(admin: AdminClient, scenario: str, seed: int | None, setting: dict[str, 
         raise click.UsageError(
             '"--url" is a running proxy, and "--bootstrap" starts another one; leave one of the two out'
         )
+    brokers = None if bootstrap is None else bootstrap_of(bootstrap)
     try:
         file = find(scenario)
         read, problems = read_scenario(file, setting).result()
@@ -96,9 +98,9 @@ def run(admin: AdminClient, scenario: str, seed: int | None, setting: dict[str, 
         sys.exit(NOT_PLAYED)
     _interrupt_at((signal.SIGTERM, signal.SIGHUP))
     try:
-        if bootstrap is None:
+        if brokers is None:
             sys.exit(_play(admin, read, seed))
-        with own_gateway(bootstrap) as gateway:
+        with own_gateway(brokers) as gateway:
             click.echo(f"clients may connect to {gateway.bootstrap}")
             sys.exit(_play(gateway.admin, read, seed))
     except (AdminError, OwnGatewayError, FaultsRemovedError) as error:

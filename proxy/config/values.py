@@ -39,6 +39,8 @@ class HostPort(Endpoint):
             return value
         if not isinstance(value, str):
             raise wrong(f"{shown(value)} is not an address", 'write "host:port"')
+        if "," in value:
+            raise wrong(f'"{value}" has several addresses', f"write each by itself: [{', '.join(value.split(','))}]")
         host, colon, port = value.rpartition(":")
         if not colon or value.endswith("]"):
             raise wrong(f'"{value}" has no port', f'write "{value}:9092"')

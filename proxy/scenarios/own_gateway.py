@@ -10,7 +10,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from chaos.client import AdminClient
 from chaos.ports import HOST, RANGE, free_blocks
+from proxy.config.values import HostPort
 
 PATIENCE = 30.0  # seconds for it to get ready
 END = 10.0  # seconds for it to end
@@ -38,12 +39,12 @@ class OwnGateway(NamedTuple):
 
 
 @contextmanager
-def own_gateway(broker: str) -> Iterator[OwnGateway]:
-    """A gateway in front of the cluster of `broker`, `host:port`. Raises OwnGatewayError."""
+def own_gateway(brokers: Sequence[HostPort]) -> Iterator[OwnGateway]:
+    """A gateway in front of the cluster of these brokers. Raises OwnGatewayError."""
     with TemporaryDirectory(prefix="doorkeeper-") as folder:
         for first in free_blocks():
             admin, clients = f"{HOST}:{first}", f"{HOST}:{first + 1}"
-            with _running(Path(folder), broker, admin, clients) as (process, log):
+            with _running(Path(folder), brokers, admin, clients) as (process, log):
                 if _is_ready(process, log):
                     yield OwnGateway(clients, AdminClient(f"http://{admin}"))
                     return
@@ -51,10 +52,12 @@ def own_gateway(broker: str) -> Iterator[OwnGateway]:
 
 
 @contextmanager
-def _running(folder: Path, broker: str, admin: str, clients: str) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+def _running(
+    folder: Path, brokers: Sequence[HostPort], admin: str, clients: str
+) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
     file, log = folder / "gateway.yaml", folder / "gateway.log"
     configuration = {
-        "clusters": {"main": {"bootstrap": [broker]}},
+        "clusters": {"main": {"bootstrap": list(map(str, brokers))}},
         "listeners": {"clients": {"cluster": "main", "bind": clients}},
         "admin": {"bind": admin},
         "plugins": [{"faults": {}}],

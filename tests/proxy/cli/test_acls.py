@@ -207,9 +207,9 @@ def test_a_configuration_with_a_mistake_is_told_at_its_place(tmp_path: Path) -> 
     assert result.exit_code == 1
 
 
-def test_a_cluster_that_does_not_answer_is_one_line() -> None:
-    result = acls("import", "--bootstrap", "127.0.0.1:1")
-    assert result.output == "127.0.0.1:1: connection refused\n"
+def test_a_cluster_that_does_not_answer_is_a_line_for_each_of_its_brokers() -> None:
+    result = acls("import", "--bootstrap", "127.0.0.1:1,127.0.0.1:2")
+    assert result.output == "127.0.0.1:1: connection refused\n127.0.0.1:2: connection refused\n"
     assert result.exit_code == 1
 
 

@@ -69,7 +69,7 @@ def broker(*answers: bytes) -> Iterator[Endpoint]:
 @pytest.mark.parametrize(("newest", "spoken"), [(0, 0), (1, 1), (3, 3), (9, 3)])
 def test_the_newest_version_that_both_know_is_spoken(newest: int, spoken: int) -> None:
     with broker(versions(newest), acls(described(), spoken)) as endpoint:
-        (found,) = live(endpoint)
+        (found,) = live([endpoint])
     pattern_type = PatternType.PREFIXED if spoken else PatternType.LITERAL
     pattern = Pattern(pattern_type, "t")
     assert found == Binding(ResourceType.TOPIC, pattern, "User:a", "*", Operation.READ, Permission.ALLOW)
@@ -77,7 +77,7 @@ def test_the_newest_version_that_both_know_is_spoken(newest: int, spoken: int) -
 
 def refused(*answers: bytes) -> str:
     with broker(*answers) as endpoint, pytest.raises(LiveError) as error:
-        live(endpoint, seconds=5)
+        live([endpoint], seconds=5)
     return str(error.value).removeprefix(f"{endpoint}: ")
 
 
@@ -113,4 +113,4 @@ def test_a_broker_that_is_not_there_is_an_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         endpoint = Endpoint("127.0.0.1", listener.getsockname()[1])
     with pytest.raises(LiveError, match=f"^{endpoint}: connection refused$"):
-        live(endpoint)
+        live([endpoint])

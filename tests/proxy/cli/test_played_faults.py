@@ -101,7 +101,7 @@ def test_the_seed_is_the_gateways_from_then_on(proxy: FaultyProxy, tmp_path: Pat
         (["none.yaml"], "none.yaml: there is no such file; check the path"),
         (["leader-flap", "--url", "http://127.0.0.1:1"], "http://127.0.0.1:1 does not answer: "),
         (["leader-flap", "--url", "http://127.0.0.1:1", "--bootstrap", "nowhere:1"], "leave one of the two out"),
-        (["leader-flap", "--bootstrap", "nowhere"], '"nowhere" has no port; write "nowhere:9092"'),
+        (["leader-flap", "--bootstrap", "nowhere"], 'Error: --bootstrap: "nowhere" has no port; write "nowhere:9092"'),
     ],
 )
 def test_what_cannot_be_played_ends_with_2_and_a_line(said: list[str], reason: str) -> None:
@@ -113,7 +113,7 @@ def test_what_cannot_be_played_ends_with_2_and_a_line(said: list[str], reason: s
 def test_a_proxy_of_its_own_is_there_for_as_long_as_it_takes(cluster: str, tmp_path: Path) -> None:
     file = tmp_path / "scenario.yaml"
     file.write_text("about: x\nsteps: [{for: 200ms, faults: {do: hold}}]\n")
-    result = CliRunner().invoke(main, ["faults", "run", str(file), "--bootstrap", cluster])
+    result = CliRunner().invoke(main, ["faults", "run", str(file), "--bootstrap", f"127.0.0.1:1,{cluster}"])
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("clients may connect to 127.0.0.1:")
 

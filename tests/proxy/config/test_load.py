@@ -174,6 +174,10 @@ MISTAKES: dict[str, tuple[str, list[str]]] = {
         instead("kafka-1:9092", '"::1:9092"'),
         ['2:22: "::1:9092" has more than one ":"; write an IPv6 host in brackets: "[::1]:9092"'],
     ),
+    "several addresses in one, as a variable of the environment may have": (
+        instead("kafka-1:9092", '"kafka-1:9092,kafka-2:9092"'),
+        ['2:22: "kafka-1:9092,kafka-2:9092" has several addresses; write each by itself: [kafka-1:9092, kafka-2:9092]'],
+    ),
     "a URL": (
         instead("kafka-1:9092", "http://kafka-1:9092/"),
         ['2:22: "http://kafka-1:9092/" has a scheme; write "kafka-1:9092"'],
