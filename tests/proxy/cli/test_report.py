@@ -150,14 +150,14 @@ def test_without_spark_there_is_help_and_it_is_said_how_to_install_it(
     assert (done.stdout + done.stderr).endswith(f"{line}\n")
 
 
-def test_a_page_is_made_of_a_journal_with_the_packaged_java(journal: Path, tmp_path: Path) -> None:
+def test_a_page_is_made_of_a_journal_with_the_packaged_java_whatever_the_locale(journal: Path, tmp_path: Path) -> None:
     """In a process of its own, whose PATH has no Java: Spark's own script has its tools."""
-    out, tools = tmp_path / "out", tmp_path / "tools"
+    out, tools = tmp_path / "März", tmp_path / "tools"
     tools.mkdir()
     for name in ("bash", "dirname", "basename", "ps", "grep", "tr", "cat", "sh", "nohup", "env", "chmod"):
         (tools / name).symlink_to(shutil.which(name) or "missing")
     environ = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
-    environ |= FEW_ROWS | {"PATH": str(tools)}
+    environ |= FEW_ROWS | {"PATH": str(tools), "LC_ALL": "C"}
     command = [sys.executable, "-m", "proxy", "report", str(journal), "--out", str(out), *("--only", "access") * 2]
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, f"{out / 'index.html'}\n"), done.stderr

@@ -9,6 +9,7 @@ Rules:
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -101,6 +102,8 @@ def _chosen(master: str | None, folder: Path) -> dict[str, str]:
     if master is None:
         return SETTINGS
     os.environ["JAVA_HOME"] = str(java_home(folder / "java"))  # read by the script that starts Spark
+    if sys.flags.utf8_mode:
+        os.environ["LC_ALL"] = "C.UTF-8"  # in the locale C, Python has names of files in UTF-8, and Java in ASCII alone
     logging = folder / "log4j2.properties"
     logging.write_text(LOGGING, encoding="utf-8")
     chosen = SETTINGS | {
