@@ -119,7 +119,9 @@ class AdminClient:
                 response = connection.getresponse()
                 status, content = response.status, response.read()
         except (OSError, http.client.HTTPException, UnicodeError) as error:
-            raise AdminError(f"{self._url} does not answer: {error or type(error).__name__}") from None
+            why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            way_out = f"see that the proxy runs, with `admin: {{bind: {self._parts.netloc}}}` in its configuration"
+            raise AdminError(f"{self._url} does not answer: {why}; {way_out}") from None
         try:
             answer = json.loads(content) if content else None
         except ValueError:
