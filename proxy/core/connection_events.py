@@ -59,5 +59,5 @@ class ConnectionEvents:
                 observer(self._connection, event)
             except Exception as error:
                 self._counters.failed_observers += 1
-                at = raised_at(error)
+                at = raised_at(error, observer)
                 self._outbox.emit(ObserverFailed(name_of(observer), None, 0, detached(error), at))

@@ -16,15 +16,26 @@ E = TypeVar("E", bound=BaseException)
 
 def name_of(function: object) -> str:
     """The name of a function for people: `Address.endpoints`."""
-    while isinstance(function, partial):
-        function = function.func
+    function = _whole(function)
     return getattr(function, "__qualname__", None) or type(function).__qualname__
 
 
-def raised_at(error: BaseException) -> str:
-    """Where the error was raised, `file:line`; empty if that is not known."""
+def raised_at(error: BaseException, function: object = None) -> str:
+    """Where the error was raised, `file:line`; empty if that is not known.
+
+    If that is in another file than `function`, the line in the function's file comes first: its author looks there.
+    """
     frames = traceback.extract_tb(error.__traceback__)
-    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    file = getattr(getattr(_whole(function), "__code__", None), "co_filename", None)
+    own = [frame for frame in frames if frame.filename == file]
+    return " > ".join(dict.fromkeys(f"{frame.filename}:{frame.lineno}" for frame in (*own[-1:], *frames[-1:])))
+
+
+def _whole(function: object) -> object:
+    """What is called with arguments that are bound already."""
+    while isinstance(function, partial):
+        function = function.func
+    return function
 
 
 def detached(error: E) -> E:

@@ -172,5 +172,5 @@ class Outcomes:
     def failed(self, observer: object, api: Api, version: int, error: Exception) -> None:
         """An observer raised."""
         self._counters.failed_observers += 1
-        at = raised_at(error)
+        at = raised_at(error, observer)
         self._outbox.emit(ObserverFailed(name_of(observer), api, version, detached(error), at))

@@ -16,6 +16,7 @@ from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Call, Decision, Disconnect, Sleep, Step, Steps, Wait
 from proxy.core.driving import StepDriver
 from proxy.core.failure import detached, name_of, raised_at
+from proxy.core.wish import Handler
 from proxy.protocol.fiber import in_slices
 from proxy.protocol.schema import Message
 
@@ -28,7 +29,7 @@ class HandlerError(Exception):
     def __init__(self, handler: object, cause: Exception) -> None:
         super().__init__(str(handler))
         self.handler = str(handler)
-        self.at = raised_at(cause)
+        self.at = raised_at(cause, handler.call if isinstance(handler, Handler) else None)
         self.cause = detached(cause)
 
 

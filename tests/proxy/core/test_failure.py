@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import json
+import json.decoder
 from functools import partial
+
+import pytest
 
 from proxy.core.failure import detached, name_of, raised_at
 
@@ -21,6 +25,21 @@ def test_where_an_error_was_raised_is_known() -> None:
     assert file == __file__
     assert line.isdecimal()
     assert raised_at(ValueError()) == ""
+
+
+def test_the_line_of_a_handler_comes_before_that_of_another_file_in_which_it_failed() -> None:
+    def handler(text: str) -> object:
+        return json.loads(text)
+
+    for called in (handler, partial(handler)):
+        with pytest.raises(ValueError, match="Expecting property name") as error:
+            called("{")
+        own, raised = raised_at(error.value, called).split(" > ")
+        assert own == f"{__file__}:{handler.__code__.co_firstlineno + 1}"
+        assert raised.startswith(json.decoder.__file__)
+    with pytest.raises(ValueError, match="second") as error:
+        raise failing()
+    assert raised_at(error.value, failing) == raised_at(error.value)
 
 
 def test_whatever_was_called_has_a_name() -> None:

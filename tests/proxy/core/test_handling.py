@@ -12,7 +12,9 @@ from proxy.core.decorators import on_request, on_response
 from proxy.core.filters import Filters
 from proxy.core.plugin import Plugin
 from proxy.core.steps import HandlerError, arrival_steps
+from proxy.core.wish import Handler, Wish
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from proxy.protocol.schema import Request
 from proxy.testing import FromBroker, FromClient, Playbook
 from tests.proxy.core.frames import heartbeat, heartbeat_answer
 
@@ -131,3 +133,14 @@ def test_a_plugin_may_wait_before_it_lets_a_client_come() -> None:
 def test_what_is_no_decision_about_a_client_names_the_plugin() -> None:
     with pytest.raises(HandlerError, match=r"Guarding\.accepted"):
         asked(Guarding(Reply(HeartbeatResponse(error_code=7))))
+
+
+def test_a_handler_that_fails_in_another_file_is_found_by_its_own_line() -> None:
+    def misspelt(ctx: object, request: Any) -> Decision:
+        decision: Decision = request.grup_id
+        return decision
+
+    with pytest.raises(AttributeError, match="no field 'grup_id'") as error:
+        misspelt(None, HeartbeatRequest(group_id="", generation_id=0, member_id=""))
+    failed = HandlerError(Handler(misspelt, Wish(Request, HeartbeatRequest, None), 0), error.value)
+    assert failed.at.startswith(f"{__file__}:{misspelt.__code__.co_firstlineno + 1} > ")
