@@ -19,6 +19,7 @@ from plugins.audit.event_reading import JournalEvent, events_of, merged
 from plugins.audit.pseudonyms import Pseudonyms
 from plugins.audit.redaction import hashed
 from plugins.audit.segments import SegmentName, by_chain, placed
+from rules.clients import ANONYMOUS
 
 MARGIN = timedelta(hours=1)
 OF_CLIENT = ("client_host", "client_id")  # kinds of names, as in rules of redaction
@@ -46,7 +47,7 @@ class EventFilter:
             (self.since is None or event["time"] >= _text(self.since))
             and (self.until is None or event["time"] < _text(self.until))
             and _is(self.kind, [event["kind"]])
-            and self._is_named(self.principal, [event.get("principal")], "principal")
+            and self._is_named(self.principal, [_principal(event, self.principal)], "principal")
             and _is(self.api, [event.get("api")])
             and self._is_named(self.client, [event.get("client_host"), event.get("client_id")], *OF_CLIENT)
             and _is(self.error, event.get("errors") or ())
@@ -66,6 +67,13 @@ class EventFilter:
         if self.since is not None and ended < self.since.replace(minute=0, second=0, microsecond=0) - MARGIN:
             return False
         return self.until is None or begun < self.until + MARGIN
+
+
+def _principal(event: JournalEvent, wanted: str | None) -> str | None:
+    """The principal. If ANONYMOUS is wanted, it is that of clients that nobody asked, as for the rules."""
+    known: str | None = event.get("principal")
+    is_asked = "mechanism" in event or "listener" not in event or "principal" in event.get("redacted", ())
+    return known if known or is_asked or wanted != ANONYMOUS else ANONYMOUS
 
 
 def _is(wanted: str | None, there: Iterable[str | None]) -> bool:

@@ -107,6 +107,14 @@ def times(condition: Column) -> Column:
     return F.count(F.when(condition, 1))
 
 
+def is_anonymous() -> Column:
+    """Whether nobody asked the client who it is. To the rules it is ANONYMOUS; a name that is redacted is not known."""
+    from pyspark.sql import functions as F
+
+    is_redacted = F.coalesce(F.array_contains("redacted", "principal"), F.lit(False))
+    return F.isnull("principal") & F.isnull("mechanism") & ~is_redacted
+
+
 BURST = 5  # equal events within five minutes
 
 

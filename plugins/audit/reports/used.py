@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from plugins.audit.operations import needed_right
-from plugins.audit.reports.expressions import is_refused, resources
+from plugins.audit.reports.expressions import is_anonymous, is_refused, resources
 from plugins.audit.reports.report import CannotTellError
 from proxy.plugin import APIS
 from rules import Client, Operation, ResourceType, Snapshot
@@ -71,7 +71,7 @@ def used(events: DataFrame, *conditions: str) -> DataFrame:
         "during": F.unix_timestamp(F.date_trunc("minute", F.coalesce("window_from", "time"))),
     }
     by = {condition: known[condition] for condition in conditions}
-    who = F.coalesce("principal", F.when(F.col("mechanism").isNull(), ANONYMOUS))
+    who = F.coalesce("principal", F.when(is_anonymous(), ANONYMOUS))
     resource = F.col("resource")
     asked = resources(events.withColumns(by | {"principal": who}), "principal", *conditions, "api", outer=True)
     needed = table(events.sparkSession, rights(), "api STRING, type STRING, operation STRING, resource_type STRING")

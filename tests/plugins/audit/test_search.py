@@ -176,6 +176,16 @@ def test_names_that_are_hashed_are_found_with_the_key() -> None:
     assert EventFilter(principal="User:alice", pseudonyms=secret).includes({**event, "principal": "User:alice"})
 
 
+def test_clients_that_nobody_asked_are_found_as_the_rules_name_them() -> None:
+    nobody: dict[str, Any] = {"kind": "request", "time": "", "listener": "clients"}
+    wanted = EventFilter(principal="User:ANONYMOUS")
+    assert wanted.includes(nobody)
+    assert not EventFilter(principal="User:*").includes(nobody)
+    for others in ({"principal": "User:a"}, {"mechanism": "GSSAPI"}, {"redacted": ["principal"]}):
+        assert not wanted.includes(nobody | others)
+    assert not wanted.includes({"kind": "segment_opened", "time": ""})
+
+
 def numbers(journal: Path, wanted: EventFilter) -> list[int]:
     return [event["correlation_id"] for event in search(journal, wanted) if event["kind"] == "request"]
 

@@ -21,10 +21,11 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from plugins.audit.reports.expressions import CHAIN
+from plugins.audit.reports.expressions import CHAIN, is_anonymous
 from plugins.audit.reports.inputs import Inputs
 from plugins.audit.reports.pipeline.topics import TopicsById
 from plugins.audit.reports.report import Scope
+from rules.clients import ANONYMOUS
 
 KEY = (*CHAIN, "sequence")
 BITS = 64  # of a BIGINT, the sequence numbers in a run
@@ -68,7 +69,10 @@ class PeriodEvents:
     def _filtered(self, events: DataFrame) -> DataFrame:
         inputs = self.inputs
         if inputs.principals:
-            events = events.where(_named(F.col("principal"), inputs.principals))
+            is_anonymous_wanted = F.lit(ANONYMOUS in inputs.principals)
+            events = events.where(
+                _named(F.col("principal"), inputs.principals) | (is_anonymous_wanted & is_anonymous())
+            )
         if inputs.topics:
             touched = F.exists("resources", lambda one: (one["type"] == "topic") & _named(_called(one), inputs.topics))
             asked = (F.col("resource_type") == "topic") & _named(F.col("resource_name"), inputs.topics)

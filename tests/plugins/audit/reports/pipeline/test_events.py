@@ -59,6 +59,7 @@ def test_an_event_at_the_beginning_of_a_period_is_in_it_and_one_at_its_end_is_no
         ({"topics": ("denied",)}, [4]),
         ({"principals": ("User:bob",), "topics": ("payments",)}, [2]),
         ({"principals": ("User:%",)}, []),
+        ({"principals": ("User:ANONYMOUS", "User:bob")}, [2, 4]),
     ],
 )
 def test_filters_leave_what_was_asked_for(spark: SparkSession, filters: dict[str, Any], found: list[int]) -> None:
@@ -67,7 +68,7 @@ def test_filters_leave_what_was_asked_for(spark: SparkSession, filters: dict[str
         spark,
         event(1, principal="User:alice"),
         event(2, topic="payments", principal="User:bob"),
-        event(3, topic="logs"),
+        event(3, topic="logs", mechanism="GSSAPI"),
         event(4, **asked),
     )
     chosen = PeriodEvents(events, Inputs(FACTS, **filters))
