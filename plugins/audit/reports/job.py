@@ -166,10 +166,10 @@ class _Run:
         return events, replace(asked, facts=facts)
 
     def _sheet(self, report: AuditReport, events: PeriodEvents, inputs: Inputs) -> Sheet:
-        if report.needs and getattr(inputs, report.needs) is None:
-            return not_made(report, NEEDED[report.needs])
         out = self._job.out
         try:
+            if report.needs and getattr(inputs, report.needs) is None:
+                return not_made(report, NEEDED[report.needs])
             frame = ordered(report.rows(events.of(report.scope), inputs), report)
             return write_sheet(out, report, computed(self._spark, frame, report, out), inputs)
         except CannotTellError as error:

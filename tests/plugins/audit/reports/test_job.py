@@ -53,6 +53,12 @@ def test_a_run_again_gives_the_same_bytes_and_reads_no_segment_again(spark: Spar
     assert files(tmp_path / "anew") == first
 
 
+def test_all_is_done_at_the_end_also_where_a_report_lacks_its_input(spark: SparkSession, tmp_path: Path) -> None:
+    chain(tmp_path / "journal").end()
+    last = made(spark, tmp_path / "journal", tmp_path / "out", many=2)[-1]
+    assert (last.what, last.done) == ("sensitive", last.total)
+
+
 def test_no_table_of_an_earlier_run_stays(spark: SparkSession, tmp_path: Path) -> None:
     journal, out = tmp_path / "journal", tmp_path / "out"
     writer = chain(journal)
