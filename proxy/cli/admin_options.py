@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from http import HTTPStatus
 from typing import Any, TextIO
 
 import click
@@ -47,9 +48,16 @@ def with_admin(command: Callable[..., Any]) -> Callable[..., Any]:
             admin = AdminClient(url, token if token_file is None else read_bounded(token_file).strip())
             return command(admin, *args, **said)
         except AdminError as error:
-            give_up(str(error))
+            give_up(told(error))
 
     return with_client
+
+
+def told(error: Exception) -> str:
+    """What an error says, and how these commands take a token if it is about that."""
+    if isinstance(error, AdminError) and error.status == HTTPStatus.UNAUTHORIZED:
+        return "the token is missing or wrong; set DOORKEEPER_TOKEN, or give --token-file"
+    return str(error)
 
 
 def _from_environment(context: click.Context, option: click.Parameter, value: str | None) -> str | None:

@@ -63,6 +63,8 @@ def add(admin: AdminClient, faults: str) -> None:
     try:
         names = admin.add(*sent.faults)
     except AdminError as error:
+        if not error.problems:
+            raise
         give_up(sent.explained(error))
     for name in names:
         click.echo(printable(name))

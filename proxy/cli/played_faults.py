@@ -17,7 +17,7 @@ from click.core import ParameterSource
 
 from chaos.admin_answers import AdminError
 from chaos.client import AdminClient
-from proxy.cli.admin_options import with_admin
+from proxy.cli.admin_options import told, with_admin
 from proxy.text.words import printable
 
 RUN_EPILOG = """\b
@@ -104,7 +104,7 @@ def run(admin: AdminClient, scenario: str, seed: int | None, setting: dict[str, 
             click.echo(f"clients may connect to {gateway.bootstrap}")
             sys.exit(_play(gateway.admin, read, seed))
     except (AdminError, OwnGatewayError, FaultsRemovedError) as error:
-        _not_played(str(error))
+        _not_played(told(error))
     except KeyboardInterrupt:
         _not_played("interrupted; it did not begin")
 

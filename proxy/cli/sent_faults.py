@@ -53,9 +53,7 @@ class SentFaults:
         return isinstance(self.reading.value, dict) and "faults" in self.reading.value
 
     def explained(self, error: AdminError) -> str:
-        """The admin side's error, one line for each problem, with its place in the text."""
-        if not error.problems:
-            return str(error)
+        """The problems in the admin side's error, one line for each, with its place in the text."""
         return "\n".join(str(Problem(self.name, self._place(place), message)) for place, message in error.problems)
 
     def _place(self, place: str) -> Place:

@@ -20,6 +20,7 @@ from tests.chaos.running import ROOT, FaultyProxy
 from tests.mock_brokers import mock_brokers
 
 TOKEN = "0123456789abcdef"
+WITHOUT_TOKEN = "the token is missing or wrong; set DOORKEEPER_TOKEN, or give --token-file\n"
 DENIED = "{name: denied, match: {api: Produce}, when: {times: 1}, do: {error: TOPIC_AUTHORIZATION_FAILED}}"
 
 
@@ -132,7 +133,11 @@ def test_a_token_comes_from_a_file_or_the_environment_and_never_from_an_argument
 ) -> None:
     monkeypatch.delenv("DOORKEEPER_TOKEN")
     refused = faults("list")
-    assert (refused.exit_code, refused.stderr) == (1, 'the token is needed: send "Authorization: Bearer TOKEN"\n')
+    assert (refused.exit_code, refused.stderr) == (1, WITHOUT_TOKEN)
+    monkeypatch.setenv("DOORKEEPER_TOKEN", "another")
+    for arguments in (["add", "{do: hold}"], ["run", "leader-flap"]):
+        assert faults(*arguments).stderr == WITHOUT_TOKEN
+    monkeypatch.delenv("DOORKEEPER_TOKEN")
     file = tmp_path / "token"
     file.write_text(f"{TOKEN}\n")
     assert faults("list", "--token-file", str(file)).exit_code == 0
