@@ -4,6 +4,9 @@ Python's own allocator takes arenas of 1 MiB, and returns only empty ones. While
 objects of other connections are placed in each of its arenas. After a request with 50,000 topics, 47 MiB stayed for
 good; with `malloc` 4 MiB do. A link's work for a request takes 0.2 us longer, of 5.2.
 
+A thread of the C library keeps freed small blocks for itself, by default 7 of each size, and takes them again at once.
+With 64 connections served at a time, 7 are few: with 100 a request takes 3 % less. That is 3 MiB at most for a thread.
+
 Rules:
 * All threads share one arena of the C library. It never returns the end of a thread's own arena: after a thread had
   read a file of 10 MB, 45 MiB stayed. A thread keeps its arena, so they are shared before there are any threads.
@@ -12,7 +15,8 @@ Rules:
   side left holes of 60 MiB between them.
 * The allocator is chosen when a process begins. So the process executes itself once more. No module that takes long to
   import is imported before that.
-* PYTHONMALLOC is a choice of the user. So are Python's development mode, and ignoring the environment (-E).
+* PYTHONMALLOC is a choice of the user. So are Python's development mode, and ignoring the environment (-E). What the
+  user says in GLIBC_TUNABLES stays, and counts more than what is said here.
 * Without glibc Python's allocator stays, because nothing else can be told to return memory. It also stays if the
   process cannot be executed again: a gateway that takes more memory than needed is better than none.
 """
@@ -24,7 +28,8 @@ import os
 import sys
 from contextlib import suppress
 
-CHOICE = "PYTHONMALLOC"
+CHOICE, TUNABLES = "PYTHONMALLOC", "GLIBC_TUNABLES"
+KEPT_BLOCKS = "glibc.malloc.tcache_count=100"  # of each size up to 1 KiB, by each thread
 M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD = -8, -3, -1
 LARGE = 1 << 20  # bytes of a block that has pages of its own
 SPARE = 4 << 20  # free bytes at the end of the arena that are not returned
@@ -46,5 +51,7 @@ def use_malloc() -> None:
     is_chosen = CHOICE in os.environ or sys.flags.dev_mode or sys.flags.ignore_environment
     if is_chosen or not sys.executable or TRIM is None:
         return
+    tunables = ":".join(filter(None, (KEPT_BLOCKS, os.environ.get(TUNABLES))))  # the last one counts
     with suppress(OSError):
-        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], os.environ | {CHOICE: "malloc"})
+        chosen = os.environ | {CHOICE: "malloc", TUNABLES: tunables}
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], chosen)

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import socket
 import ssl
-from collections.abc import Callable
 from contextlib import suppress
 
 from proxy.net.tls.records import RECORDS, Incoming
@@ -37,11 +36,24 @@ _arriving = memoryview(bytearray(OPENED))
 class TlsSocket:
     """One socket with TLS. `context` has the certificates. `host` is the name of the server, if we are the client."""
 
+    __slots__ = (
+        "_barren",
+        "_incoming",
+        "_outgoing",
+        "_over",
+        "_sealed",
+        "_sock",
+        "_unsent",
+        "began",
+        "received",
+        "rest",
+        "tls",
+    )
+
     def __init__(self, sock: socket.socket, context: ssl.SSLContext, host: str | None = None) -> None:
         self._sock = sock
         self._incoming, self._outgoing = Incoming(), ssl.MemoryBIO()
         self.tls = context.wrap_bio(self._incoming.bio, self._outgoing, server_side=host is None, server_hostname=host)
-        self._read: Callable[[int, memoryview], int] = self.tls.read  # type: ignore[assignment]  # with a buffer: a number
         self._unsent: Buffer = b""  # sealed, not taken by the socket yet
         self._sealed = 0  # bytes that were not said to be sent, and are in `_unsent`
         self._barren = 0  # records since the last data
@@ -90,7 +102,7 @@ class TlsSocket:
         self.rest = False
         while not self._over:
             try:
-                got = self._read(most - count, room[count:] if count else room)
+                got: int = self.tls.read(most - count, room[count:] if count else room)  # type: ignore[assignment]
             except ssl.SSLWantReadError:
                 pass  # a part of a record, or nothing
             except (ssl.SSLZeroReturnError, ssl.SSLEOFError):

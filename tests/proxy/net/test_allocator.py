@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import pytest
 
-from proxy.net.allocator import CHOICE, use_malloc
+from proxy.net.allocator import CHOICE, KEPT_BLOCKS, TUNABLES, use_malloc
 from tests.real.ports import free_block
 from tests.real.process import Program
 
@@ -83,8 +83,10 @@ def arenas(pid: str) -> list[str]:
 def test_it_is_the_c_librarys_in_each_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int, count: int
 ) -> None:
-    monkeypatch.delenv(CHOICE, raising=False)
-    assert [each.get(CHOICE) for each in processes(tmp_path, workers, environment)] == ["malloc"] * count
+    for variable in (CHOICE, TUNABLES):
+        monkeypatch.delenv(variable, raising=False)
+    found = processes(tmp_path, workers, environment)
+    assert [(each.get(CHOICE), each.get(TUNABLES)) for each in found] == [("malloc", KEPT_BLOCKS)] * count
 
 
 @pytest.mark.parametrize(("workers", "count"), [(1, 1), (2, 3)])
@@ -105,6 +107,15 @@ def test_who_chose_another_gets_that(
 ) -> None:
     monkeypatch.delenv(CHOICE, raising=False)
     assert [each.get(CHOICE) for each in processes(tmp_path, 1, environment, **chosen)] == [expected]
+
+
+def test_what_the_user_tunes_of_the_c_library_comes_last_and_counts_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    executed: list[dict[str, str]] = []
+    monkeypatch.setattr("os.execve", lambda path, command, variables: executed.append(variables))
+    monkeypatch.delenv(CHOICE, raising=False)
+    monkeypatch.setenv(TUNABLES, "glibc.malloc.tcache_count=7")
+    use_malloc()
+    assert [each[TUNABLES] for each in executed] == [f"{KEPT_BLOCKS}:glibc.malloc.tcache_count=7"]
 
 
 def test_where_the_process_cannot_be_executed_again_it_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
