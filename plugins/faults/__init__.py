@@ -18,7 +18,6 @@ All workers count together: "three times" means three in total.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from types import GeneratorType
 from typing import Any
 
@@ -157,13 +156,12 @@ class Faults(Plugin):
     def handlers(self, position: int = 0) -> Iterable[Handler]:
         """Handlers for both sides of each API that faults are about. The last handler gets a response first."""
         on, fast_path = self._on_requests, self._fast_path
-        handler = partial(Handler, over_records=False)  # only poison (`corrupt: value`) goes over records, not batches
         for api in self._in_force.apis:
             request, response = Wish(Request, api.request, None), Wish(Response, api.response, None)
-            yield handler(on.request, request, position, fast_path=fast_path)
-            yield handler(on.leave, request, position, on.leaves_oddly, fast_path)
-            yield handler(on.leave, response, position, on.leaves_oddly, unneeded_after=fast_path)
-            yield handler(on.response, response, position, on.is_pending, unneeded_after=fast_path)
+            yield Handler(on.request, request, position, fast_path=fast_path)
+            yield Handler(on.leave, request, position, on.leaves_oddly, fast_path)
+            yield Handler(on.leave, response, position, on.leaves_oddly, unneeded_after=fast_path)
+            yield Handler(on.response, response, position, on.is_pending, unneeded_after=fast_path)
 
 
 def _replay() -> Replay:

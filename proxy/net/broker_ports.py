@@ -57,7 +57,7 @@ class BrokerPorts(ABC):
                 except BindError as error:
                     self._counters.closed_ports += 1
                     facts = {"listener": listener.name, "retry_in": f"{pause:g}s"}
-                    self._say_why("no port to begin at", None, error, **facts)
+                    self._say_why("bootstrap port not opened", None, error, **facts)
             await self._began()
             if any(not each.is_open for each in self.listeners):
                 self.opened()

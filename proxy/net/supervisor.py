@@ -57,7 +57,7 @@ def run(config: Config, log_form: str = "auto", *, verbose: bool = False, examin
         cannot_start(*wrong)
         return CUT
     for name, why in refused.items():
-        log.error("no port to begin at", listener=name, why=str(why), meanwhile="the other listeners are served")
+        log.error("bootstrap port not opened", listener=name, why=str(why), meanwhile="the other listeners are served")
     allow_open_files(config.limits)
     settings = Settings(config, 0, log_form, verbose, taken=frozenset(refused))
     try:

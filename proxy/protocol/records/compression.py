@@ -3,7 +3,7 @@
 Rules:
 * No claim about the decompressed size is trusted. The output is counted as it comes, from small pieces of input. A
   decompression bomb is refused at the first piece that passes the limit: up to 32 MiB too late, but never as a whole.
-* In a fiber, other connections have their turn between pieces of much data.
+* In a fiber, other connections have their turn between pieces of much data, in both directions.
 * All forms that Kafka reads are read: snappy with or without xerial's framing, and several gzip members, lz4 or zstd
   frames in a row.
 * A stream that breaks off is an error, even if all of its data came before the break.
@@ -17,6 +17,7 @@ import struct
 import zlib
 from collections.abc import Callable, Generator, Iterable, Iterator
 from enum import IntEnum
+from itertools import chain
 from typing import Any, NamedTuple
 
 import cramjam
@@ -30,7 +31,7 @@ LIMIT = 100 << 20  # bytes of one batch when decompressed; a broker takes no lar
 
 _FRAMES = 1000  # a producer writes one; to start one costs us more than it costs the sender
 _MUCH = 1 << 20  # bytes that come out in 1 to 10 ms
-_GZIP_PIECE = 256 << 10  # bytes that are compressed at a time, in up to 10 ms
+_PIECE = 256 << 10  # bytes that are compressed at a time, in up to 10 ms
 _GZIP = 16 + zlib.MAX_WBITS  # for zlib this means: with gzip's header and checksum
 _SIZE = struct.Struct(">i")
 _XERIAL = struct.pack(">8sii", b"\x82SNAPPY\0", 1, 1)
@@ -89,19 +90,20 @@ def decompress(codec: int, data: memoryview, limit: int = LIMIT) -> memoryview:
 
 def compress(codec: int, data: bytes | memoryview) -> bytes:
     """Compress as Kafka's producer does, at its default level. Raises ProtocolError for an unknown codec."""
+    pieces = _pieces(memoryview(data))
     match compression_type(codec):
         case CompressionType.NONE:
             return bytes(data)
         case CompressionType.GZIP:
-            return b"".join(_gzip(memoryview(data)))
+            chunks = _compressed(zlib.compressobj(wbits=_GZIP), pieces)
         case CompressionType.SNAPPY:
-            return b"".join((_XERIAL, *_xerial_blocks(memoryview(data))))
+            chunks = _xerial(pieces)
         case CompressionType.LZ4:
-            size = lz4.frame.BLOCKSIZE_MAX64KB
-            written: bytes = lz4.frame.compress(data, block_size=size, block_linked=False, store_size=False)
-            return written
+            encoder = lz4.frame.LZ4FrameCompressor(block_size=lz4.frame.BLOCKSIZE_MAX64KB, block_linked=False)
+            chunks = chain((encoder.begin(),), _compressed(encoder, pieces))
         case CompressionType.ZSTD:
-            return zstandard.ZstdCompressor().compress(data)
+            chunks = _compressed(zstandard.ZstdCompressor().compressobj(size=len(data)), pieces)
+    return b"".join(chunks)
 
 
 def _within(limit: int, chunks: Iterable[bytes]) -> bytes:
@@ -161,17 +163,23 @@ def _snappy_block(block: memoryview, limit: int) -> bytes:
     return bytes(cramjam.snappy.decompress_raw(block))
 
 
-def _gzip(data: memoryview) -> Iterator[bytes]:
-    compressor = zlib.compressobj(wbits=_GZIP)
-    for start in range(0, len(data), _GZIP_PIECE):
+def _pieces(data: memoryview) -> Iterator[memoryview]:
+    for start in range(0, len(data), _PIECE):
         if start:
             rest()
-        yield compressor.compress(data[start : start + _GZIP_PIECE])
-    yield compressor.flush()
+        yield data[start : start + _PIECE]
 
 
-def _xerial_blocks(data: memoryview) -> Iterator[bytes]:
-    for start in range(0, len(data), _XERIAL_BLOCK):
-        block = bytes(cramjam.snappy.compress_raw(data[start : start + _XERIAL_BLOCK]))
-        yield _SIZE.pack(len(block))
-        yield block
+def _compressed(encoder: Any, pieces: Iterable[memoryview]) -> Iterator[bytes]:
+    for piece in pieces:
+        yield encoder.compress(piece)
+    yield encoder.flush()
+
+
+def _xerial(pieces: Iterable[memoryview]) -> Iterator[bytes]:
+    yield _XERIAL
+    for piece in pieces:
+        for start in range(0, len(piece), _XERIAL_BLOCK):
+            block = bytes(cramjam.snappy.compress_raw(piece[start : start + _XERIAL_BLOCK]))
+            yield _SIZE.pack(len(block))
+            yield block

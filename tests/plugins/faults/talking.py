@@ -46,13 +46,17 @@ class FaultFile:
 
 
 class FaultTalk(Talk):
-    """One connection of one client. Sleeps are noted and end at once; `sleeping` is called before each."""
+    """One connection of one client. Sleeps are noted and end at once; `sleeping` is called before each.
+
+    `turns`: how often others had their turn while a message was handled.
+    """
 
     def __init__(
         self, faults: FaultFile, broker: Broker | None = None, broker_id: int | None = 1, *before: Plugin
     ) -> None:
         self.faults = faults
         self.slept: list[float] = []
+        self.turns = 0
         self.sleeping: Callable[[], object] = lambda: None
         super().__init__(faults.plugin, "User:alice", broker, *before)  # type: ignore[arg-type]
         faults.links.append(self.link)
@@ -66,7 +70,9 @@ class FaultTalk(Talk):
 
     def _carry_out(self, commands: list[Command]) -> None:
         for command in commands:
-            if isinstance(command, Wake) and command.seconds:
+            if isinstance(command, Wake) and not command.seconds:
+                self.turns += 1
+            elif isinstance(command, Wake):
                 self.slept.append(command.seconds)
                 self.sleeping()
                 self._waiting.append(partial(self.link.wake, command.token))

@@ -147,7 +147,7 @@ async def test_a_cluster_that_comes_late_and_finds_its_port_taken_waits_for_it(
         taken = await trio.open_tcp_listeners(port_of(config), host=LOOPBACK)
         broker.speak.set()
         with trio.fail_after(PATIENCE):
-            while not any(line["event"] == "no port to begin at" for line in logs):
+            while not any(line["event"] == "bootstrap port not opened" for line in logs):
                 await trio.lowlevel.checkpoint()
         assert await sings(config)
         reading = gateway.report().reading

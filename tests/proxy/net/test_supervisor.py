@@ -181,7 +181,7 @@ def test_a_taken_port_of_a_listener_is_said_and_the_others_are_served_until_it_i
     first = run("workers: 2")
     first.line("ready")
     second = run(f"  other: {{cluster: main, bind: {LOOPBACK}:{first.port}}}\nworkers: {workers}")
-    refused = second.line("no port to begin at")
+    refused = second.line("bootstrap port not opened")
     assert refused["listener"] == "other"
     assert refused["why"].startswith(f"{LOOPBACK}:{first.port}: process ")
     assert second.line("listening")["listener"] == "clients"

@@ -45,6 +45,18 @@ def test_what_is_fetched_is_corrupt(tmp_path: Path) -> None:
     assert intact(partition.records) == [False, False]
 
 
+def test_very_many_records_in_a_small_request_are_changed_in_turns_with_others(tmp_path: Path) -> None:
+    text = "faults: [{match: {api: Produce}, do: {corrupt: {what: value, side: before_broker}}}]"
+    talk = FaultTalk(FaultFile(tmp_path, text), serving)
+    request, values = produce("orders"), [b"v"] * 20_000
+    request.topic_data[0].partition_data[0].records = batch(0, *values, compression=CompressionType.ZSTD)
+    talk.ask(request, 9)
+    (reached,) = talk.to_broker
+    found = {value for _, value in read(reached.topic_data[0].partition_data[0].records)}
+    assert found == {bytes([ord("v") ^ 0xFF])}
+    assert talk.turns > 10
+
+
 @pytest.mark.parametrize("codec", [CompressionType.NONE, CompressionType.GZIP, CompressionType.LZ4])
 @pytest.mark.parametrize("what", ["compression", "codec", "count"])
 def test_a_batch_that_was_written_wrongly_has_a_checksum_that_fits(

@@ -84,8 +84,22 @@ def test_others_have_their_turn_while_much_is_decompressed(codec: CompressionTyp
     assert len(list(in_slices(decompress, codec, data))) > 1
 
 
-def test_others_have_their_turn_while_much_is_compressed_with_gzip() -> None:
-    assert len(list(in_slices(compress, CompressionType.GZIP, bytes(4 << 20)))) > 10
+@pytest.mark.parametrize("codec", CODECS)
+def test_others_have_their_turn_while_much_is_compressed(codec: CompressionType) -> None:
+    assert len(list(in_slices(compress, codec, bytes(4 << 20)))) > 10
+
+
+@pytest.mark.parametrize("size", [0, 1, 300, 65_536, 1 << 20, 3_000_000])
+def test_what_is_compressed_in_pieces_is_read_by_the_libraries_at_once(size: int) -> None:
+    data = bytes(n * n >> 7 & 0xFF for n in range(1000)) * (size // 1000 + 1)
+    data = data[:size]
+    assert gzip.decompress(compress(CompressionType.GZIP, data)) == data
+    in_zstd, in_lz4 = compress(CompressionType.ZSTD, data), compress(CompressionType.LZ4, data)
+    assert zstandard.ZstdDecompressor().decompress(in_zstd) == data  # needs to know the size
+    assert len(in_zstd) <= len(zstandard.ZstdCompressor().compress(data)) * 1.01
+    assert lz4.frame.decompress(in_lz4) == data
+    layout = lz4.frame.get_frame_info(in_lz4)
+    assert (layout["block_size"], layout["block_linked"], layout["content_size"]) == (64 << 10, False, 0)
 
 
 @pytest.mark.parametrize("codec", CODECS)
