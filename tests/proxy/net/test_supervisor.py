@@ -475,9 +475,11 @@ def test_clients_notice_nothing_of_signals(run: Run) -> None:
     ]
     there = {"bootstrap.servers": f"{LOOPBACK}:{proxy.port}", "log_level": 0}
     producer = Producer({**there, "linger.ms": 0})
+    producer.produce("signals", b"v0")
+    assert producer.flush(LONG) == 0  # the topic is there: a consumer would be told of one that is not
     consumer = Consumer({**there, "group.id": "signals", "auto.offset.reset": "earliest"})
     consumer.subscribe(["signals"])
-    sent = 0
+    sent = 1
     read: list[bytes | None] = []
     for signals in range(16):
         proxy.write(f"{ways[signals % len(ways)]}\nworkers: 2".lstrip("\n"))
