@@ -22,12 +22,7 @@ class Remembered(Generic[K, V]):
 
     def __init__(self) -> None:
         self._entries: dict[K, tuple[V, int]] = {}  # the oldest is the first
-        self.size = 0  # bytes of all entries
-
-    @property
-    def held(self) -> int:
-        """Bytes of all entries, where a connection's notes have them."""
-        return self.size
+        self.held = 0  # bytes of all entries; a connection counts those in its notes by this name
 
     def get(self, key: K) -> V | None:
         """The value for a key; None if there is none."""
@@ -38,12 +33,12 @@ class Remembered(Generic[K, V]):
         """Remember this value, in place of the one before it."""
         self.forget(key)
         self._entries[key] = value, size
-        self.size += size
-        while len(self._entries) > MOST or self.size > ROOM:
+        self.held += size
+        while len(self._entries) > MOST or self.held > ROOM:
             self.forget(next(iter(self._entries)))
 
     def forget(self, key: K) -> None:
         """There is no value for this key any more."""
         entry = self._entries.pop(key, None)
         if entry is not None:
-            self.size -= entry[1]
+            self.held -= entry[1]

@@ -13,7 +13,7 @@ def test_the_oldest_are_forgotten_where_there_are_too_many(monkeypatch: pytest.M
     known = Remembered[str, int]()
     for key in ("a", "b", "a", "c"):
         known.put(key, ord(key), 10)
-    assert (known.get("a"), known.get("b"), known.get("c"), known.size) == (97, None, 99, 20)
+    assert (known.get("a"), known.get("b"), known.get("c"), known.held) == (97, None, 99, 20)
 
 
 def test_the_oldest_are_forgotten_where_they_take_too_many_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -21,9 +21,9 @@ def test_the_oldest_are_forgotten_where_they_take_too_many_bytes(monkeypatch: py
     known = Remembered[str, int]()
     known.put("a", 1, 60)
     known.put("b", 2, 60)
-    assert (known.get("a"), known.get("b"), known.size) == (None, 2, 60)
+    assert (known.get("a"), known.get("b"), known.held) == (None, 2, 60)
     known.put("c", 3, 101)
-    assert (known.get("b"), known.get("c"), known.size) == (None, None, 0)
+    assert (known.get("b"), known.get("c"), known.held) == (None, None, 0)
 
 
 def test_what_is_forgotten_is_not_counted() -> None:
@@ -31,4 +31,4 @@ def test_what_is_forgotten_is_not_counted() -> None:
     known.put("a", 1, 60)
     known.forget("a")
     known.forget("a")
-    assert (known.get("a"), known.size) == (None, 0)
+    assert (known.get("a"), known.held) == (None, 0)
