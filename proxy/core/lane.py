@@ -21,7 +21,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
 from enum import Enum, auto
 from struct import Struct
-from typing import Any
+from typing import Any, Literal
 
 from proxy.core.decisions import How, Step
 from proxy.core.limits import Limits
@@ -72,7 +72,7 @@ class Lane(ABC):
         "turn",
     )
 
-    whole = True  # as a Reader
+    whole: Literal[True] = True  # as a Reader
 
     may_ask: bool  # may its handlers ask the broker?
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from proxy.core.context import Context, decoded
 from proxy.core.filter_chain import FilterChain
@@ -78,7 +78,7 @@ class Wanted:
 class AcksReader:
     """Reads the acks of a Produce request whose beginning was cut, while it passes; `found` is called with them."""
 
-    whole = False
+    whole: Literal[False] = False
 
     def __init__(
         self,
@@ -105,11 +105,15 @@ class AcksReader:
             return self._failed()
         return None
 
+    def skips(self, left: int) -> int:
+        """Nothing, until the acks are known."""
+        return left - 1 if self._is_found else 0
+
 
 class Passing:
     """A response that passes; `done` is called when its last byte does."""
 
-    whole = False
+    whole: Literal[False] = False
 
     def __init__(self, done: Callable[[], None]) -> None:
         self._done = done
@@ -119,11 +123,15 @@ class Passing:
         if last:
             self._done()
 
+    def skips(self, left: int) -> int:
+        """Only the last byte is of interest."""
+        return left - 1
+
 
 class StillPassing:
     """A request that passes before it is whole. At its last byte `still` is asked; `refuse` is called if it says no."""
 
-    whole = False
+    whole: Literal[False] = False
 
     def __init__(self, still: Callable[[], bool], refuse: Callable[[], Sequence[Buffer]]) -> None:
         self._still = still
@@ -133,21 +141,29 @@ class StillPassing:
         """Any span of it."""
         return self._refuse() if last and not self._still() else None
 
+    def skips(self, left: int) -> int:
+        """Only the last byte is of interest."""
+        return left - 1
+
 
 class Dropping:
     """A response that goes to nobody."""
 
-    whole = False
+    whole: Literal[False] = False
 
     def read(self, span: memoryview, last: bool) -> Sequence[Buffer]:
         """Any span of it."""
         return ()
 
+    def skips(self, left: int) -> int:
+        """Nothing passes."""
+        return 0
+
 
 class Ending:
     """A large response of which only the last tagged fields are wanted: it passes, with these fields blanked."""
 
-    whole = False
+    whole: Literal[False] = False
 
     def __init__(
         self,
@@ -173,6 +189,12 @@ class Ending:
         if last:
             self._done()
         return out
+
+    def skips(self, left: int) -> int:
+        """What the tail need not look at."""
+        skipped = 0 if self._tail is None else self._tail.skips()
+        self._left -= skipped
+        return skipped
 
     def _take(self, span: memoryview) -> Sequence[Buffer] | None:
         if self._tail is not None:

@@ -14,6 +14,7 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from typing import Literal
 
 from proxy.core.topology import Topology
 from proxy.protocol.codec import end_finder
@@ -26,7 +27,7 @@ MOST = 16 << 10  # bytes; 200 brokers with long names
 class Replacing:
     """Reads an answer of which the first bytes are replaced, while it passes."""
 
-    whole = False
+    whole: Literal[False] = False
 
     def __init__(self, begins: bytes, end: int) -> None:
         self._begins: bytes | None = begins
@@ -36,6 +37,10 @@ class Replacing:
         """The next span. The first one has all the bytes that are replaced."""
         begins, self._begins = self._begins, None
         return None if begins is None else [begins, span[self._end :]]
+
+    def skips(self, left: int) -> int:
+        """All that is behind the first span."""
+        return left - 1
 
 
 class RepeatedAnswer:

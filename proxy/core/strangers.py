@@ -8,7 +8,7 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from proxy.core.admission import Admission
 from proxy.core.context import Context
@@ -107,7 +107,7 @@ class Strangers:
 class _Answered:
     """A request in an unknown version, which a plugin answers."""
 
-    whole = True
+    whole: Literal[True] = True
 
     def __init__(self, strangers: Strangers, ctx: Context, name: str, handler: Callable[[Context], Any]) -> None:
         self._strangers = strangers
@@ -137,7 +137,7 @@ class _Answered:
 class _Refused:
     """A request that is answered with an error; then the connection ends."""
 
-    whole = True
+    whole: Literal[True] = True
 
     def __init__(self, strangers: Strangers, ctx: Context, error: ErrorCode, reason: str) -> None:
         self._strangers = strangers

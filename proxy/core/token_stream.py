@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from struct import Struct
+from typing import Literal
 
 from proxy.core.admission import Admission
 from proxy.core.gate_protocol import Tokens
@@ -80,7 +81,7 @@ class TokenStream:
 class _Tokens:
     """One direction of a stream of tokens."""
 
-    whole = True
+    whole: Literal[True] = True
 
     def __init__(
         self, stream: TokenStream, look: Look, lane: Lane, refuse: Callable[[str], object], held: State

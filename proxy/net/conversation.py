@@ -49,6 +49,7 @@ class Shared:
     """What all conversations of a reactor share. `again`: sides with more to read for which no event will come.
 
     `emit` takes events. `leaves` is called with a conversation that is over, `over` when its sockets are closed too.
+    `look` reads a side soon.
     `turn`: seconds for which one side may be read, after its first read.
     """
 
@@ -59,6 +60,7 @@ class Shared:
     emit: Callable[[Conversation, Event], None]
     leaves: Callable[[Conversation], None]
     over: Callable[[Conversation], None]
+    look: Callable[[Side], None]
     turn: float = 0.0
 
 
@@ -117,6 +119,12 @@ class Conversation(SidePair):
             self.abort(str(error) if isinstance(error, BarrenError) else None)
         else:
             self.abort(f"the connection to the broker broke: {error.strerror or error}")
+
+    def catch_up(self) -> None:
+        """Read what the kernel still gathers of large frames."""
+        for side in (self.client, self.broker):
+            if side.gathers:
+                self.shared.look(side)
 
     # Sending.
 

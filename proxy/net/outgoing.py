@@ -40,6 +40,9 @@ class ClosedSocket:
         """All of them are taken."""
         return sum(map(len, pieces))
 
+    def setsockopt(self, level: int, option: int, value: int) -> None:
+        """It has no options."""
+
 
 CLOSED: Any = ClosedSocket()
 

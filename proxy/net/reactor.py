@@ -90,7 +90,7 @@ class Reactor:
         self._lingers_from = 0.0  # by the clock of trio
         self._hung_up: OrderedDict[Side, bool] = OrderedDict()  # their peers have left; True: the connection broke
         ways_out = emit, self._leaves, self._over
-        self._shared = Shared(self._buffer, self.budget, self._resuming, self._again, *ways_out)
+        self._shared = Shared(self._buffer, self.budget, self._resuming, self._again, *ways_out, self.look)
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Serve until cancelled. Then all links are closed."""
@@ -124,6 +124,7 @@ class Reactor:
         """Read this side soon, because it may have more bytes for which no event comes."""
         side.readable = True
         self._again[side] = None
+        self._nudge()
 
     def end(self, conversation: Conversation, reason: str) -> None:
         """Close both sockets now."""

@@ -49,6 +49,8 @@ def read(conversation: Conversation, side: Side) -> None:
             if tls is not None and tls.rest:
                 break
             side.readable = False
+            if side.gathers:
+                side.gather()
             return
         except OSError as error:
             conversation.lost(side, error)
@@ -71,6 +73,8 @@ def read(conversation: Conversation, side: Side) -> None:
             conversation.shared.budget.kept(conversation)
         if count < portion and not side.hung and (tls is None or not tls.rest):
             side.readable = False
+            if tls is None and (count > SMALL or side.gathers):
+                side.gather()
             return
         side.portion = BUFFER if turn >= FEW and not peer.stalls else PORTION
         if turn < SHORT:

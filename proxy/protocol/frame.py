@@ -6,11 +6,13 @@ Rules:
 * `Meet` is called once a frame, when its head is there. It returns who reads the frame: nobody (None), or a `Reader`,
   which gets the frame whole, or span by span as it passes.
 * A span is only lent to a reader: copy what must last.
+* A reader of spans says after each how many of the next bytes it need not see. They cost as little as those of a frame
+  that nobody reads. It always sees the last byte.
 """
 
 from collections.abc import Callable, Sequence
 from struct import Struct
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 Buffer = bytes | bytearray | memoryview
 
@@ -25,7 +27,7 @@ SIZE = Struct(">i")
 class Hold(tuple[Buffer, ...]):
     """The class of HOLD, which takes the place of a reader, or of what a reader returns. Its bytes leave first."""
 
-    whole = True
+    whole: Literal[True] = True
 
     def read(self, span: memoryview, last: bool) -> None:
         """Never called."""
@@ -34,15 +36,28 @@ class Hold(tuple[Buffer, ...]):
 HOLD = Hold()  # from `meet`: this frame must not begin yet. From `read`: its outcome is not known yet.
 
 
-class Reader(Protocol):
-    """Reads a frame. `whole`: in one piece; otherwise span by span, in order, as the frame passes."""
+class WholeReader(Protocol):
+    """Reads a frame in one piece."""
 
-    whole: bool
+    whole: Literal[True]
+
+    def read(self, frame: memoryview, last: bool) -> Sequence[Buffer] | None:
+        """Look at the frame. Return None (it goes on as it is), the bytes to send instead, or HOLD."""
+
+
+class SpanReader(Protocol):
+    """Reads a frame span by span, in order, as it passes."""
+
+    whole: Literal[False]
 
     def read(self, span: memoryview, last: bool) -> Sequence[Buffer] | None:
-        """Look at a span. Return None (it goes on as it is), the bytes to send instead, or HOLD (whole frames only)."""
+        """Look at a span. Return None (it goes on as it is), or the bytes to send instead."""
+
+    def skips(self, left: int) -> int:
+        """How many of the `left` bytes to come pass as they are, without being shown: fewer than all."""
 
 
+Reader = WholeReader | SpanReader
 Meet = Callable[[Any, memoryview, int], Reader | None]
 Head = tuple[int, int, int]  # of a request: length, api key << 16 | version, correlation id
 Stranger = Callable[[Head], Reader | None]

@@ -44,10 +44,10 @@ class Splitter:
         "_left",
         "_longest",
         "_meet",
-        "_passing",
         "_reader",
         "begun",
         "held",
+        "passing",
         "problem",
     )
 
@@ -58,12 +58,12 @@ class Splitter:
         self._longest = longest
         self._meet = meet
         self._fault = fault
-        self._passing = 0  # bytes of a frame that nobody reads, still to come
+        self.passing = 0  # so many of the next bytes pass, and nobody looks at them
         self.begun = False  # a whole frame came
         self._calm = True  # the next byte begins a frame, and nothing is kept
         self._carry = b""
         self._reader: Reader | None = None
-        self._left = 0  # bytes of the reader's frame that are to come
+        self._left = 0  # bytes of the reader's frame that are to come behind them
         self._gathered: bytearray | None = None
         self._given_back: memoryview | None = None
         self.held: bytearray | None = None  # bytes that wait for resume(); nothing more should be fed until then
@@ -72,14 +72,14 @@ class Splitter:
     @property
     def between(self) -> bool:
         """Did all frames that began also leave?"""
-        return not self._passing and self._reader is None
+        return not self.passing and self._reader is None
 
     @property
     def lacking(self) -> int:
         """How many bytes of the frame that began, or of its head, are still to come; 0: none began."""
         if self._calm:
             return 0
-        return self._head_size - len(self._carry) if self._carry else self._passing + self._left
+        return self._head_size - len(self._carry) if self._carry else self.passing + self._left
 
     @property
     def kept(self) -> int:
@@ -103,7 +103,7 @@ class Splitter:
         """Let go of the bytes and the readers. What is fed from now on is thrown away."""
         self._meet, self._calm = _nobody, False
         self._reader, self._gathered, self.held, self._carry, self._given_back = None, None, None, b"", None
-        self._passing = self._left = 0
+        self.passing = self._left = 0
 
     def give_back(self, frame: memoryview) -> None:
         """Have a frame that was assembled met again, after resume(). Called by its reader, which returns HOLD then."""
@@ -134,8 +134,8 @@ class Splitter:
                 if met is None:
                     self.begun = True
                     return None  # one whole frame that no reader wants: the usual case
-        elif self._passing > len(data):
-            self._passing -= len(data)
+        elif self.passing > len(data):
+            self.passing -= len(data)
             return None
         if self._meet is _nobody:
             return []
@@ -153,8 +153,8 @@ class Splitter:
             data, self._carry = memoryview(bytearray(self._carry) + data), b""
         end = len(data)
         out: list[Buffer] = []
-        start, pos = 0, self._passing  # data[start:pos] passes and is not yet in `out`
-        self._passing = 0
+        start, pos = 0, self.passing  # data[start:pos] passes and is not yet in `out`
+        self.passing = 0
         if self._reader is not None:
             start, pos = self._serve(data, start, pos, out)
             if self.held is not None:
@@ -173,7 +173,7 @@ class Splitter:
                 if stop <= end:
                     pos = stop
                     continue
-                self._passing = stop - end
+                self.passing = stop - end
                 pos = end
                 break
             if reader is HOLD:
@@ -217,6 +217,9 @@ class Splitter:
                     self.held = bytearray(data[stop:])
                     return end, end
                 out.extend(instead)
+            if reader is not None and not reader.whole:
+                self.passing = reader.skips(self._left)
+                self._left -= self.passing
             pos = stop
         return start, pos
 

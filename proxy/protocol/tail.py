@@ -79,6 +79,13 @@ class Tail:
             out.append(blanked)
         return out
 
+    def skips(self) -> int:
+        """How many of the next bytes pass without being fed, since they need not be looked at; never all."""
+        skipped = max(min(self._unread, self._left - 1), 0)
+        self._unread -= skipped
+        self._left -= skipped
+        return skipped
+
     def _find_tail(self, data: memoryview) -> int:
         """Where in `data` the tail begins; the end of `data`, if it does not begin there."""
         if self._unread >= len(data):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import socket
 import threading
 import weakref
@@ -31,7 +32,7 @@ from proxy.net.conversation import Conversation
 from proxy.net.outgoing import AT_ONCE
 from proxy.net.reactor import GOODBYES, Reactor
 from proxy.net.reading import LEAST, goodbye, read
-from proxy.net.side import PORTION, Side
+from proxy.net.side import GATHERED, PORTION, Side
 from proxy.protocol.frame import SIZE
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
@@ -306,6 +307,90 @@ async def test_a_large_answer_whose_end_is_wanted_passes_whole() -> None:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(broker.send_all, answer)
                 assert await receive(client, len(answer)) == answer
+
+
+async def test_bytes_of_a_large_frame_that_wait_for_more_are_read_by_catching_up() -> None:
+    async with world() as here:
+        client, broker = here.link()
+        (conversation,) = here.reactor.conversations
+
+        async def look_again_and_again() -> None:
+            while True:
+                conversation.catch_up()
+                await trio.sleep(0.01)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(look_again_and_again)
+            for piece in (BIG[:GATHERED], BIG[GATHERED : GATHERED + 1000]):
+                await client.send_all(piece)
+                assert await receive(broker, len(piece)) == piece
+            assert conversation.client.gathers
+            nursery.cancel_scope.cancel()
+        rest = BIG[GATHERED + 1000 :] + heartbeat(8)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(client.send_all, rest)
+            assert await receive(broker, len(rest)) == rest
+        assert not conversation.client.gathers
+
+
+async def test_the_end_of_a_large_frame_is_waited_for_by_no_more_bytes_though_full_portions_came_before_it() -> None:
+    frame = produce(7, acks=1, records=b"r" * (2 * PORTION))
+    async with world() as here:
+        here.link()
+        (conversation,) = here.reactor.conversations
+        client, conversation.shared.turn = conversation.client, 1.0
+        conversation.broker.sock = Otherwise(conversation.broker.sock, send=len)  # takes everything
+        pieces = [frame[:200_000], None, frame[200_000 : 200_000 + PORTION], None]
+
+        def give(room: memoryview, most: int) -> int:
+            piece = pieces.pop(0)
+            if piece is None:
+                raise BlockingIOError
+            room[: len(piece)] = piece
+            return len(piece)
+
+        client.sock = Otherwise(client.sock, recv_into=give)
+        read(conversation, client)
+        assert client.gathers
+        pieces.pop(0)
+        read(conversation, client)
+        assert not pieces
+        assert not client.gathers
+
+
+async def test_a_large_frame_passes_whole_whatever_waits_for_more_of_it_when() -> None:
+    dice = random.Random(12)
+    async with world() as here:
+        client, broker = here.link()
+        for _ in range(30):
+            frame = produce(7, acks=1, records=dice.randbytes(dice.randrange(6 * GATHERED)))
+            async with trio.open_nursery() as nursery:
+
+                async def send(frame: bytes) -> None:
+                    at = 0
+                    while at < len(frame):
+                        size = dice.choice((1, 1000, 60_000, GATHERED, 2 * GATHERED))
+                        await client.send_all(frame[at : at + size])
+                        at += size
+
+                nursery.start_soon(send, frame)
+                assert await receive(broker, len(frame)) == frame
+
+
+@pytest.mark.parametrize("came", [100_000, GATHERED + 1000, len(BIG) - 1])
+async def test_a_client_that_leaves_within_a_large_frame_is_over_whatever_waits_for_more(came: int) -> None:
+    async with world() as here, trio.open_nursery() as nursery:
+        client, broker = here.link()
+
+        async def take_all() -> None:
+            async for _ in broker:
+                pass
+
+        nursery.start_soon(take_all)
+        await client.send_all(BIG[:came])
+        await client.send_eof()
+        await here.until_over()
+        assert here.over == [None]
 
 
 async def test_a_client_that_reads_nothing_holds_up_its_broker_and_nobody_else() -> None:

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.protocol.frame import HOLD, REQUEST_HEAD, SIZE, Buffer, Reader
+from proxy.protocol.frame import HOLD, REQUEST_HEAD, SIZE, Buffer, Hold, Reader
 from proxy.protocol.problem import Fault
 from proxy.protocol.splitter import NO_LIMIT, Splitter
 
@@ -22,7 +22,7 @@ def frame(number: int, length: int = 20, api: int = 3) -> bytes:
 class Whole:
     """Gets whole frames, and answers with what `say` gives."""
 
-    whole = True
+    whole: Literal[True] = True
 
     def __init__(self, say: Callable[[bytes], Any] = lambda frame: None) -> None:
         self.frames: list[bytes] = []
@@ -35,17 +35,32 @@ class Whole:
 
 
 class Spans:
-    """Gets frames span by span."""
+    """Gets frames span by span, and skips so many bytes after each, or as many as it may."""
 
-    whole = False
+    whole: Literal[False] = False
 
-    def __init__(self) -> None:
+    def __init__(self, skips: int = 0) -> None:
         self.seen = b""
         self.frames = 0
+        self.skipped = 0
+        self._most = skips
 
-    def read(self, span: memoryview, last: bool) -> None:
+    def read(self, span: memoryview, last: bool) -> Any:
         self.seen += span
         self.frames += last
+
+    def skips(self, left: int) -> int:
+        skipped = min(self._most, left - 1)
+        self.skipped += skipped
+        return skipped
+
+
+class Refusing(Spans):
+    """Says at once that its frame may not pass, though it need not see the rest."""
+
+    def read(self, span: memoryview, last: bool) -> Any:
+        super().read(span, last)
+        return Hold([b"!"])
 
 
 class Stream:
@@ -143,6 +158,26 @@ def test_a_reader_of_spans_sees_its_frame_while_it_passes(step: int) -> None:
     assert reader.seen == frame(2, 300, api=7)
 
 
+@pytest.mark.parametrize(("skips", "seen"), [(0, 300), (10, 240), (50, 150), (NO_LIMIT, 26 + 1)])
+def test_what_a_reader_of_spans_skips_passes_without_being_shown(skips: int, seen: int) -> None:
+    reader, wanted = Spans(skips), frame(2, 296, api=7)
+    data = frame(1) + wanted + frame(3)
+    stream = Stream(reader).feed(data, 50)
+    assert stream.out == data
+    assert stream.met == [1, 2, 3]
+    assert reader.frames == 1
+    assert (len(reader.seen), reader.skipped) == (seen, len(wanted) - seen)
+    assert reader.seen[-1:] == wanted[-1:]
+
+
+def test_of_a_frame_that_its_reader_refuses_nothing_more_leaves() -> None:
+    wanted = frame(2, BIG, api=7)
+    stream = Stream(Refusing(NO_LIMIT)).feed(frame(1) + wanted[:50])
+    stream.feed(wanted[50:] + frame(3), 1000)
+    assert stream.out == frame(1) + b"!"
+    assert stream.met == [1, 2]
+
+
 @pytest.mark.parametrize("step", [1, 13, NO_LIMIT])
 def test_a_frame_that_waits_holds_up_all_that_follows(step: int) -> None:
     stream = Stream(Whole(lambda frame: HOLD)).feed(frame(1) + frame(2, api=7) + frame(3) + frame(4), step)
@@ -221,7 +256,7 @@ def test_it_has_begun_when_a_whole_frame_came() -> None:
 @given(
     frames=st.lists(st.tuples(st.integers(8, 60), st.sampled_from([3, 7])), max_size=8),
     cuts=st.lists(st.integers(0, 400), max_size=12),
-    kind=st.sampled_from(["nobody", "whole", "spans"]),
+    kind=st.sampled_from(["nobody", "whole", "spans", "skipping", "skipping all"]),
 )
 def test_how_a_stream_is_cut_makes_no_difference(frames: list[tuple[int, int]], cuts: list[int], kind: str) -> None:
     data = b"".join(frame(number, length, api) for number, (length, api) in enumerate(frames))
@@ -229,6 +264,8 @@ def test_how_a_stream_is_cut_makes_no_difference(frames: list[tuple[int, int]], 
         "nobody": lambda: None,
         "whole": lambda: Whole(lambda frame: None if len(frame) % 2 else [frame[::-1]]),
         "spans": Spans,
+        "skipping": lambda: Spans(7),
+        "skipping all": lambda: Spans(NO_LIMIT),
     }
     whole, pieces = Stream(readers[kind]()).feed(data), Stream(readers[kind]())
     edges = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})

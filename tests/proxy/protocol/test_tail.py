@@ -18,14 +18,18 @@ from tests.proxy.protocol.generate import make
 NAMES = ["node_endpoints"]
 
 
-def through(tail: Tail, body: bytes, sizes) -> bytes:
-    """What a client gets of a body that comes in pieces of these sizes."""
+def through(tail: Tail, body: bytes, sizes, skipping: bool = False) -> bytes:
+    """What a client gets of a body that comes in pieces of these sizes. `skipping`: without what it need not see."""
     out, p = b"", 0
     while p < len(body):
         n = next(sizes)
         left = tail.feed(memoryview(body)[p : p + n])
         out += body[p : p + n] if left is None else b"".join(left)
         p += n
+        if skipping and p < len(body):
+            skipped = tail.skips()
+            out += body[p : p + skipped]
+            p += skipped
     return out
 
 
@@ -34,16 +38,17 @@ def cycle(dice: random.Random, choices: list[int]):
         yield dice.choice(choices)
 
 
+@pytest.mark.parametrize("skipping", [False, True])
 @pytest.mark.parametrize("sizes", [[1], [7], [1 << 20], [1, 2, 50, 1000]], ids=str)
 @pytest.mark.parametrize(("cls", "version"), [(FetchResponse, 16), (FetchResponse, 18), (ProduceResponse, 10)])
-def test_addresses_are_blanked_and_all_else_passes(cls, version, sizes):
+def test_addresses_are_blanked_and_all_else_passes(cls, version, sizes, skipping):
     dice = random.Random(8)
     for _ in range(20):
         message = make(cls, version, dice)
         message.unknown_tags = [(9, b"kept")]
         message.node_endpoints = [cls.NodeEndpoint(node_id=1, host="inside", port=9092)]
         body = encode(message, version)
-        out = through(Tail(cls, version, NAMES, len(body)), body, cycle(dice, sizes))
+        out = through(Tail(cls, version, NAMES, len(body)), body, cycle(dice, sizes), skipping)
         assert len(out) == len(body)
         assert b"inside" not in out
         seen = decode(cls, version, out)
@@ -88,9 +93,13 @@ def test_mutated_bodies_pass_or_are_refused():
     for _ in range(2000):
         body = bytearray(encode(make(FetchResponse, 17, dice), 17))
         body[dice.randrange(len(body))] = dice.randrange(256)
-        with contextlib.suppress(ProtocolError):
-            out = through(Tail(FetchResponse, 17, NAMES, len(body)), bytes(body), cycle(dice, [3, 500]))
-            assert len(out) == len(body)
+        passed: list[bytes | None] = [None, None]
+        for skipping in (False, True):
+            with contextlib.suppress(ProtocolError):
+                tail = Tail(FetchResponse, 17, NAMES, len(body))
+                passed[skipping] = through(tail, bytes(body), cycle(dice, [3, 500]), skipping)
+        assert passed[0] == passed[1]
+        assert passed[0] is None or len(passed[0]) == len(body)
 
 
 def test_only_fields_behind_all_others_can_be_seen_to_in_passing():
