@@ -43,7 +43,7 @@ from proxy.net.machine import begin_to_serve
 from proxy.net.open_sockets import OpenSockets
 from proxy.net.outgoing import AnySocket
 from proxy.net.read_buffer import ReadBuffer
-from proxy.net.reading import goodbye, read
+from proxy.net.reading import ROUND, goodbye, read
 from proxy.net.resuming import Resuming
 from proxy.net.side import Again, Side
 from proxy.net.turns import Turns
@@ -55,7 +55,6 @@ LINGER = 0.001  # seconds; epoll's own resolution
 COMING_IN = 0.005  # seconds after a client was accepted; the handshake of one nearby is over by then
 EVENTS = 256  # taken from the epoll at a time
 GOODBYES = 8  # sides whose peers have left, between two looks at the sockets
-ROUND = 0.002  # seconds in which all sides with much to read have a turn
 
 ROOM, INCOMING = select.EPOLLOUT, select.EPOLLIN
 BROKEN = select.EPOLLERR | select.EPOLLHUP

@@ -14,6 +14,8 @@ Rules:
   one read of 1 MiB costs less than four of 256 KiB. Portions stay small where more than 8 sides are ready, and where
   the peer was stalled before, since what it does not take has to be kept. Where more than 64 are ready they are very
   small: 300 clients that sent 999 small requests each at the same moment kept others waiting for 200 ms.
+* Where no other side is ready, the kernel may gather the bytes of a large frame (`side.py`). Beside others they gather
+  anyway, while those are served.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from proxy.net.conversation import Conversation
 from proxy.net.read_buffer import SMALL
 from proxy.net.side import PORTION, Side
 
+ROUND = 0.002  # seconds in which all sides with much to read have a turn
 ROUNDS = 6  # full reads of one side before other sides have their turn
 SHORT = 0.0005  # seconds: a shorter turn is a single read
 FEW = 0.00025  # seconds: turns are shorter where more than 8 sides are ready
@@ -73,7 +76,7 @@ def read(conversation: Conversation, side: Side) -> None:
             conversation.shared.budget.kept(conversation)
         if count < portion and not side.hung and (tls is None or not tls.rest):
             side.readable = False
-            if tls is None and (count > SMALL or side.gathers):
+            if tls is None and (side.gathers or (count > SMALL and turn >= ROUND)):
                 side.gather()
             return
         side.portion = BUFFER if turn >= FEW and not peer.stalls else PORTION
