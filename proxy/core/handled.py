@@ -20,9 +20,9 @@ from proxy.core.interest import Interest
 from proxy.core.leaving import Leaving
 from proxy.core.limits import Limits
 from proxy.core.parts import Parts
-from proxy.core.readers import Wanted
 from proxy.core.steps import HandlerError
 from proxy.core.verdict import Verdict, withheld
+from proxy.core.wanted import Wanted
 from proxy.protocol.fiber import at_once
 from proxy.protocol.frame import Buffer
 from proxy.protocol.header import framed

@@ -17,10 +17,10 @@ from proxy.core.handled import Handling
 from proxy.core.handling import Decided, Manner, request_steps
 from proxy.core.leaving import Leaving
 from proxy.core.outcome import By
-from proxy.core.readers import Wanted
 from proxy.core.sent_as import request_in
 from proxy.core.steps import HandlerError, failing_closed
 from proxy.core.verdict import AS_IT_CAME, Verdict, VerdictSteps, withheld
+from proxy.core.wanted import Wanted
 from proxy.protocol.api import PRODUCE
 from proxy.protocol.codec import slice_decode
 from proxy.protocol.errors import ErrorCode

@@ -17,11 +17,11 @@ from proxy.core.handled import Handling
 from proxy.core.handling import Decided, response_steps
 from proxy.core.limits import Limits
 from proxy.core.outcome import By
-from proxy.core.readers import Wanted
 from proxy.core.repeated import RepeatedAnswer
 from proxy.core.sent_as import answer_to_client, read_answer
 from proxy.core.steps import HandlerError
 from proxy.core.verdict import AS_IT_CAME, Verdict, VerdictSteps, withheld
+from proxy.core.wanted import Wanted
 from proxy.protocol.frame import Buffer
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.schema import Message

@@ -26,10 +26,10 @@ from typing import Any, Literal
 from proxy.core.decisions import How, Step
 from proxy.core.limits import Limits
 from proxy.core.parts import Parts
-from proxy.core.readers import Wanted
 from proxy.core.task import WAITING, Task
 from proxy.core.turn import Turn
 from proxy.core.verdict import Verdict
+from proxy.core.wanted import Wanted
 from proxy.protocol.frame import HOLD, Buffer, Hold, Meet
 from proxy.protocol.problem import Fault
 from proxy.protocol.slices import LARGE

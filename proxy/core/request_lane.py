@@ -22,11 +22,12 @@ from proxy.core.lane import Lane, State
 from proxy.core.limits import Limits
 from proxy.core.outcome import By
 from proxy.core.parts import Parts
-from proxy.core.readers import AcksReader, Wanted
+from proxy.core.readers import AcksReader
 from proxy.core.request_heads import RequestHeads
 from proxy.core.sent_as import SentAs
 from proxy.core.turn import UNANSWERED
 from proxy.core.verdict import Verdict
+from proxy.core.wanted import Wanted
 from proxy.protocol.frame import HOLD, REQUEST_HEAD, Buffer, Head, Hold, Meet, Reader
 from proxy.protocol.problem import Fault, ProtocolError
 

@@ -22,10 +22,10 @@ from proxy.core.context import Context
 from proxy.core.filter_chain import FilterChain
 from proxy.core.lane import State
 from proxy.core.parts import Parts
-from proxy.core.readers import Wanted
 from proxy.core.request_heads import HEAD
 from proxy.core.turn import ASKED, work_of
 from proxy.core.unhandled_requests import UnhandledRequests
+from proxy.core.wanted import Wanted
 from proxy.protocol.api import PRODUCE
 from proxy.protocol.frame import HOLD, SIZE, Buffer, Head, Reader, Stranger
 from proxy.protocol.problem import Fault, ProtocolError

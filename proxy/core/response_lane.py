@@ -20,8 +20,8 @@ from proxy.core.limits import Limits
 from proxy.core.outcome import BROKER, NOBODY
 from proxy.core.parts import Parts
 from proxy.core.pending_ask import PendingAsk
-from proxy.core.readers import Wanted
 from proxy.core.verdict import Verdict
+from proxy.core.wanted import Wanted
 from proxy.protocol.frame import Buffer, Hold, Meet
 from proxy.protocol.problem import ProtocolError
 

@@ -20,10 +20,11 @@ from proxy.core.inflight import OURS, Dropped, Slot
 from proxy.core.lane import State
 from proxy.core.parts import Parts
 from proxy.core.pending_ask import PendingAsk
-from proxy.core.readers import Dropping, Ending, Passing, Wanted
+from proxy.core.readers import Dropping, Ending, Passing
 from proxy.core.response_lane import ResponseLane
 from proxy.core.sent_as import SentAs
 from proxy.core.turn import ANSWERED, work_of
+from proxy.core.wanted import Wanted
 from proxy.protocol.frame import HOLD, RESPONSE_HEAD, SIZE, Buffer, Hold, Reader
 from proxy.protocol.header import response_body_offset
 from proxy.protocol.problem import Fault, ProtocolError

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from proxy.core.filter_chain import FilterChain
-from proxy.core.readers import Wanted
+from proxy.core.wanted import Wanted
 from proxy.protocol.api import API_VERSIONS
 from proxy.protocol.codec import encode, slice_decode, slice_encode
 from proxy.protocol.errors import ErrorCode

@@ -10,8 +10,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 
 import trio
@@ -31,37 +30,14 @@ from proxy.core.commands import (
     ToClient,
     Wake,
 )
-from proxy.core.events import Event
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
-from proxy.net.budget import Budget
 from proxy.net.outgoing import AnySocket
-from proxy.net.read_buffer import ReadBuffer
-from proxy.net.resuming import Resuming
-from proxy.net.side import Again, Side
+from proxy.net.shared import Shared
+from proxy.net.side import Side
 from proxy.net.side_pair import SidePair
 from proxy.net.tls.sayings import BarrenError
-
-
-@dataclass
-class Shared:
-    """What all conversations of a reactor share. `again`: sides with more to read for which no event will come.
-
-    `emit` takes events. `leaves` is called with a conversation that is over, `over` when its sockets are closed too.
-    `look` reads a side soon.
-    `turn`: seconds for which one side may be read, after its first read.
-    """
-
-    buffer: ReadBuffer
-    budget: Budget
-    resuming: Resuming
-    again: Again
-    emit: Callable[[Conversation, Event], None]
-    leaves: Callable[[Conversation], None]
-    over: Callable[[Conversation], None]
-    look: Callable[[Side], None]
-    turn: float = 0.0
 
 
 class Conversation(SidePair):
@@ -81,7 +57,7 @@ class Conversation(SidePair):
         "shared",
     )
 
-    def __init__(self, shared: Shared, client: AnySocket, broker: AnySocket, link: Link) -> None:
+    def __init__(self, shared: Shared[Conversation], client: AnySocket, broker: AnySocket, link: Link) -> None:
         self.shared = shared
         self.buffer = shared.buffer
         self.link = link

@@ -7,7 +7,6 @@ Rules:
   the bytes after a `HOLD`. None is longer than `longest`, or than one chunk. A reader that cannot take its frame yet
   gives it back (`give_back`) and returns `HOLD`: the frame is met again.
 * Bytes that are no frame end the stream: `problem` says why. The bytes before them still leave.
-* A `Reader` gets a frame in place if it lies complete in one chunk.
 
 A frame that no reader wants costs one unpack and one call. Nothing else may be added to that loop (0.5 us a frame), nor
 to the first lines of `feed`.
@@ -19,6 +18,7 @@ from typing import Any
 
 from proxy.protocol.foreign import why_no_size
 from proxy.protocol.frame import HOLD, SIZE, Buffer, Hold, Meet, Reader
+from proxy.protocol.frame_reading import FrameReading
 from proxy.protocol.problem import Fault, ProtocolError
 
 NO_LIMIT = 0x7FFFFFFF
@@ -29,50 +29,34 @@ def _nobody(head: Any, data: memoryview, pos: int) -> Hold:
     return HOLD
 
 
-class Splitter:
+class Splitter(FrameReading):
     """One direction of one connection."""
 
     __slots__ = (
         "_calm",
         "_carry",
         "_fault",
-        "_gathered",
         "_given_back",
         "_head",
         "_head_size",
         "_least",
-        "_left",
         "_longest",
         "_meet",
-        "_reader",
-        "begun",
-        "held",
-        "passing",
         "problem",
     )
 
     def __init__(self, head: Struct, meet: Meet, fault: Fault, *, longest: int = NO_LIMIT) -> None:
+        super().__init__()
         self._head = head
         self._head_size = head.size
         self._least = head.size - SIZE.size
         self._longest = longest
         self._meet = meet
         self._fault = fault
-        self.passing = 0  # so many of the next bytes pass, and nobody looks at them
-        self.begun = False  # a whole frame came
         self._calm = True  # the next byte begins a frame, and nothing is kept
         self._carry = b""
-        self._reader: Reader | None = None
-        self._left = 0  # bytes of the reader's frame that are to come behind them
-        self._gathered: bytearray | None = None
         self._given_back: memoryview | None = None
-        self.held: bytearray | None = None  # bytes that wait for resume(); nothing more should be fed until then
         self.problem: ProtocolError | None = None  # why the stream ended: it is not Kafka
-
-    @property
-    def between(self) -> bool:
-        """Did all frames that began also leave?"""
-        return not self.passing and self._reader is None
 
     @property
     def lacking(self) -> int:
@@ -86,7 +70,7 @@ class Splitter:
         """How many bytes wait in here: a frame that a reader wants whole, or the bytes after a `HOLD`."""
         if self._calm:
             return 0
-        return len(self._carry) + len(self._gathered or b"") + len(self._given_back or b"") + len(self.held or b"")
+        return len(self._carry) + len(self._assembled or b"") + len(self._given_back or b"") + len(self.held or b"")
 
     def switch(self, head: Struct, meet: Meet) -> None:
         """From now on frames begin with this head. Call only between two calls of `feed`; if `held` then, resume."""
@@ -102,7 +86,7 @@ class Splitter:
     def close(self) -> None:
         """Let go of the bytes and the readers. What is fed from now on is thrown away."""
         self._meet, self._calm = _nobody, False
-        self._reader, self._gathered, self.held, self._carry, self._given_back = None, None, None, b"", None
+        self._reader, self._assembled, self.held, self._carry, self._given_back = None, None, None, b"", None
         self.passing = self._left = 0
 
     def give_back(self, frame: memoryview) -> None:
@@ -156,7 +140,7 @@ class Splitter:
         start, pos = 0, self.passing  # data[start:pos] passes and is not yet in `out`
         self.passing = 0
         if self._reader is not None:
-            start, pos = self._serve(data, start, pos, out)
+            start, pos = self._show(data, start, pos, out)
             if self.held is not None:
                 return out
         unpack, head_size, meet = self._head.unpack_from, self._head_size, self._meet
@@ -181,7 +165,7 @@ class Splitter:
                 end = pos
                 break
             self._reader, self._left = reader, SIZE.size + length
-            start, pos = self._serve(data, start, pos, out)
+            start, pos = self._show(data, start, pos, out)
             if self.held is not None:
                 return out
         if pos < end:
@@ -194,50 +178,6 @@ class Splitter:
                 return None
             out.append(data[start:pos])
         return out
-
-    def _serve(self, data: memoryview, start: int, pos: int, out: list[Buffer]) -> tuple[int, int]:
-        """Show the reader the part of its frame that came. Returns the new (start, pos)."""
-        reader, end = self._reader, len(data)
-        while reader is not None and pos < end and self.held is None:
-            stop = min(pos + self._left, end)
-            self._left -= stop - pos
-            last = not self._left
-            if reader.whole and not (last and self._gathered is None):
-                start = self._flush(data, start, pos, out, stop)
-                instead: Sequence[Buffer] | None = self._gather(reader, data[pos:stop], last)
-            else:
-                instead = reader.read(data[pos:stop], last)
-            if last:
-                reader = self._reader = None
-                self.begun = True
-            if instead is not None:
-                start = self._flush(data, start, pos, out, stop)
-                if isinstance(instead, Hold):
-                    out.extend(instead)
-                    self.held = bytearray(data[stop:])
-                    return end, end
-                out.extend(instead)
-            if reader is not None and not reader.whole:
-                self.passing = reader.skips(self._left)
-                self._left -= self.passing
-            pos = stop
-        return start, pos
-
-    def _gather(self, reader: Reader, span: memoryview, last: bool) -> Sequence[Buffer]:
-        """Assemble a frame that was cut; nothing of it leaves before its reader has seen it."""
-        self._gathered = self._gathered or bytearray()
-        self._gathered += span
-        if not last:
-            return ()
-        frame, self._gathered = memoryview(self._gathered), None
-        instead = reader.read(frame, True)
-        return (frame,) if instead is None else instead
-
-    @staticmethod
-    def _flush(data: memoryview, start: int, pos: int, out: list[Buffer], stop: int) -> int:
-        if start < pos:
-            out.append(data[start:pos])
-        return stop
 
     def _no_frame(self, rest: memoryview) -> ProtocolError:
         """Why the first four of these bytes are no size of a frame."""

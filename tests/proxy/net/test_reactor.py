@@ -30,8 +30,9 @@ from proxy.net.backlog import BUFFER
 from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
 from proxy.net.outgoing import AT_ONCE
-from proxy.net.reactor import GOODBYES, Reactor
+from proxy.net.reactor import Reactor
 from proxy.net.reading import LEAST, goodbye, read
+from proxy.net.serving import GOODBYES
 from proxy.net.side import GATHERED, PORTION, Side
 from proxy.protocol.frame import SIZE
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
@@ -245,7 +246,7 @@ async def test_where_very_many_are_ready_little_is_read_of_each_at_a_time(monkey
         read(conversation, side)
         side.sock = sock
 
-    monkeypatch.setattr("proxy.net.reactor.read", noted)
+    monkeypatch.setattr("proxy.net.serving.read", noted)
     async with world() as here:
         links = [here.link(early=frame) for _ in range(70)]
         for _, broker in links:

@@ -29,10 +29,11 @@ from proxy.core.gate import LinkGate
 from proxy.core.inflight import InFlight
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin
-from proxy.core.readers import AcksReader, Ending, Wanted
+from proxy.core.readers import AcksReader, Ending
 from proxy.core.requests import Requests
 from proxy.core.responses import Responses
 from proxy.core.task import Task
+from proxy.core.wanted import Wanted
 from proxy.net.conversation import Conversation
 from proxy.net.side import Side
 from proxy.net.tls.sockets import TlsSocket
