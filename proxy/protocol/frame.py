@@ -51,7 +51,7 @@ class SpanReader(Protocol):
     whole: Literal[False]
 
     def read(self, span: memoryview, last: bool) -> Sequence[Buffer] | None:
-        """Look at a span. Return None (it goes on as it is), or the bytes to send instead."""
+        """Look at a span. Return None (it goes on as it is), the bytes to send instead, or a Hold: no more leaves."""
 
     def skips(self, left: int) -> int:
         """How many of the `left` bytes to come pass as they are, without being shown: fewer than all."""

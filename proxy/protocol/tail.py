@@ -81,7 +81,7 @@ class Tail:
 
     def skips(self) -> int:
         """How many of the next bytes pass without being fed, since they need not be looked at; never all."""
-        skipped = max(min(self._unread, self._left - 1), 0)
+        skipped = min(self._unread, self._left - 1)
         self._unread -= skipped
         self._left -= skipped
         return skipped
