@@ -21,6 +21,17 @@ from cryptography.hazmat.primitives.serialization import (
 from cryptography.x509.oid import NameOID
 
 DAY = datetime.timedelta(days=1)
+SIGNING = x509.KeyUsage(
+    digital_signature=False,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=True,
+    encipher_only=False,
+    decipher_only=False,
+)
 
 
 class Authority:
@@ -52,7 +63,12 @@ class Authority:
             .not_valid_before(now + days[0] * DAY)
             .not_valid_after(now + days[1] * DAY)
             .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
+            # Since Python 3.13 clients want certificates to name the keys, as RFC 5280 does.
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(public), critical=False)
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self.key.public_key()), critical=False)
         )
+        if authority:
+            builder = builder.add_extension(SIGNING, critical=True)
         if hosts:
             builder = builder.add_extension(x509.SubjectAlternativeName(list(map(_general, hosts))), critical=False)
         return builder.sign(self.key, hashes.SHA256())
