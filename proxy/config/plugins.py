@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, PlainValidator, ValidationInfo, WithJsonSchema, create_model
 
+from proxy.core.failure import raised_at
 from proxy.text.problems import Finding, Problem
 from proxy.text.words import nearest, shown, wrong
 
@@ -35,6 +36,14 @@ BUILT_IN: dict[str, str] = {
     "audit": "plugins.audit:Audit",
     "faults": "plugins.faults:Faults",
 }
+
+
+class BrokenPluginError(ImportError):
+    """A plugin whose class cannot be had. `way_out` says what helps against that."""
+
+    def __init__(self, fact: str, way_out: str) -> None:
+        super().__init__(fact)
+        self.way_out = way_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +105,25 @@ def known() -> Mapping[str, str]:
 def plugin_class(name: str) -> type[Plugin]:
     """The class behind a name.
 
-    Raises KeyError for an unknown name, ImportError for a broken one, TypeError for no Plugin.
+    Raises KeyError for an unknown name, BrokenPluginError for a broken one, TypeError for no Plugin.
     """
     place = known()[name]
     module, _, attribute = place.partition(":")
     try:
-        found: object = getattr(importlib.import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise ImportError(str(error)) from error
+        imported = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        is_its_own = error.name is not None and f"{module}.".startswith(f"{error.name}.")
+        way_out = f'correct its entry point "{place}"' if is_its_own else "install what it needs"
+        raise BrokenPluginError(str(error), way_out) from error
+    except ImportError as error:  # a module is there and lacks a name, or a library of the system
+        raise BrokenPluginError(str(error), "install the versions that it needs, or leave it out") from error
+    except SyntaxError as error:  # its text has the line
+        raise BrokenPluginError(f"{type(error).__name__}: {error}", _BUGGY) from error
     except Exception as error:  # a package of somebody else's may raise anything while it is imported
-        raise ImportError(f"{type(error).__name__}: {error}") from error
+        raise BrokenPluginError(f"{type(error).__name__}: {error} ({raised_at(error)})", _BUGGY) from error
+    found: object = getattr(imported, attribute, None)
+    if found is None:
+        raise BrokenPluginError(f'"{module}" has no "{attribute}"', f'correct its entry point "{place}"')
     from proxy.core.plugin import Plugin  # the import takes 0.1 s, which a file without plugins does not need
 
     if not (isinstance(found, type) and issubclass(found, Plugin)):
@@ -125,8 +143,8 @@ def _entry(value: object, info: ValidationInfo) -> PluginUse:
         plugin = plugin_class(name)
     except KeyError:
         raise unknown_plugin(name) from None
-    except ImportError as error:
-        raise wrong(f'plugin "{name}" cannot be loaded: {error}', "install what it needs") from None
+    except BrokenPluginError as error:
+        raise wrong(f'plugin "{name}" cannot be loaded: {error}', error.way_out) from None
     except TypeError as error:
         raise wrong(f'"{name}" is no plugin: {error}', "install a version that is one, or leave it out") from None
     # Validated under its name, so that a problem's path leads through the file: plugins, 0, acl, rules.

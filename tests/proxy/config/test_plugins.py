@@ -58,7 +58,6 @@ class Plain(Plugin):
 @pytest.fixture(autouse=True)
 def delay_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(plugins.BUILT_IN, "delay", f"{__name__}:Delay")
-    monkeypatch.setitem(plugins.BUILT_IN, "gone", "plugins.never_written:Gone")
     monkeypatch.setitem(plugins.BUILT_IN, "plain", f"{__name__}:Plain")
     monkeypatch.setitem(plugins.BUILT_IN, "text", "json:dumps")
     monkeypatch.setitem(sys.modules, __name__, sys.modules[__name__])
@@ -146,19 +145,60 @@ def test_a_misspelt_plugin_is_told_the_nearest() -> None:
     assert problems("  - dealy: {}\n") == ['g:4:5: unknown plugin "dealy"; did you mean "delay"?']
 
 
-def test_a_plugin_that_cannot_be_loaded_says_why() -> None:
-    (line,) = problems("  - gone\n")
-    assert line.startswith('g:4:5: plugin "gone" cannot be loaded: No module named')
-
-
-@pytest.mark.parametrize("said", ["RuntimeError('it is broken')", "KeyError('x')", "TypeError('x')"])
-def test_a_plugin_whose_import_fails_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str) -> None:
-    (tmp_path / "failing.py").write_text(f"raise {said}")
+@pytest.fixture
+def failing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The module of a plugin called `failing`, which is not written yet."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setitem(plugins.BUILT_IN, "failing", "failing:Failing")
+    yield tmp_path / "failing.py"
+    sys.modules.pop("failing", None)
+
+
+def cannot_be_loaded(why: str) -> list[str]:
+    return [f'g:4:5: plugin "failing" cannot be loaded: {why}']
+
+
+def test_a_plugin_that_lacks_a_module_is_to_get_it(failing: Path) -> None:
+    failing.write_text("import never_written")
+    assert problems("  - failing\n") == cannot_be_loaded("No module named 'never_written'; install what it needs")
+
+
+def test_a_plugin_that_lacks_a_name_of_a_module_is_to_get_another_version_of_it(failing: Path) -> None:
+    failing.write_text("from json import never_written")
     (line,) = problems("  - failing\n")
-    assert line.startswith(f'g:4:5: plugin "failing" cannot be loaded: {said.partition("(")[0]}: ')
-    assert line.endswith("; install what it needs")
+    assert "cannot import name 'never_written' from 'json'" in line
+    assert line.endswith("; install the versions that it needs, or leave it out")
+
+
+@pytest.mark.parametrize("text", [None, "class Other: pass"])
+def test_an_entry_point_that_leads_nowhere_is_to_be_corrected(failing: Path, text: str | None) -> None:
+    if text is not None:
+        failing.write_text(text)
+    fact = "No module named 'failing'" if text is None else '"failing" has no "Failing"'
+    assert problems("  - failing\n") == cannot_be_loaded(f'{fact}; correct its entry point "failing:Failing"')
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("raise RuntimeError('it is broken')", "RuntimeError: it is broken"),
+        ("raise KeyError('x')", "KeyError: 'x'"),
+        ("misspelt", "NameError: name 'misspelt' is not defined"),
+        ("import json\njson.misspelt", "AttributeError: module 'json' has no attribute 'misspelt'"),
+    ],
+)
+def test_a_plugin_whose_import_fails_by_its_own_mistake_says_where_and_is_to_be_mended(
+    failing: Path, text: str, said: str
+) -> None:
+    failing.write_text(text)
+    where = f"{failing}:{len(text.splitlines())}"
+    assert problems("  - failing\n") == cannot_be_loaded(f"{said} ({where}); leave the plugin out, or mend it")
+
+
+def test_a_plugin_that_is_no_python_says_where_and_is_to_be_mended(failing: Path) -> None:
+    failing.write_text("class Failing(\n")
+    why = "SyntaxError: '(' was never closed (failing.py, line 1); leave the plugin out, or mend it"
+    assert problems("  - failing\n") == cannot_be_loaded(why)
 
 
 def test_every_built_in_plugin_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
