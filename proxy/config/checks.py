@@ -107,7 +107,7 @@ def _loops(config: Config) -> Iterator[Finding]:
 
 def _plugins(config: Config) -> Iterator[Finding]:
     for index, use in enumerate(config.plugins):
-        for finding in use.unknown_clusters(config.clusters):
+        for finding in (*use.hidden(), *use.unknown_clusters(config.clusters)):
             yield finding._replace(path=("plugins", index, use.name, *finding.path))
 
 

@@ -6,9 +6,12 @@ are in `BUILT_IN`. An installed package adds its own by an entry point in the gr
     [project.entry-points."doorkeeper.plugins"]
     shadow = "my_package.shadow:Shadow"
 
-A class is imported only when a file names it. A plugin whose options name files may have `examine(options)`. It returns
-the problems with these files: at an option (Finding), or in the file itself (Problem). A plugin whose options name
-clusters may have `clusters(options)`, which gives their paths and names.
+A name of ours stays ours: a package's plugin of the same name is told with a warning, and not used. A name that two
+packages have is refused. A class is imported only when a file names it.
+
+A plugin whose options name files may have `examine(options)`. It returns the problems with these files: at an option
+(Finding), or in the file itself (Problem). A plugin whose options name clusters may have `clusters(options)`, which
+gives their paths and names.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
 GROUP = "doorkeeper.plugins"
 _BUGGY = "leave the plugin out, or mend it"
+_RENAME = "give its entry point another name, or uninstall the package"
 ALWAYS_THERE = frozenset({"address", "api_versions"})
 BUILT_IN: dict[str, str] = {
     "acl": "plugins.acl:Acl",
@@ -72,6 +76,12 @@ class PluginUse:
         except Exception as error:
             yield self._failed(error)
 
+    def hidden(self) -> Iterator[Finding]:
+        """A warning for each package that has a plugin with the name of this one, which is ours."""
+        for package in _packages(self.name) if self.name in BUILT_IN else ():
+            fact = f'"{self.name}" is the plugin of Doorkeeper; that of the package "{package}" is not used'
+            yield Finding((), f"{fact}; {_RENAME}", warning=True)
+
     def _failed(self, error: Exception) -> Finding:
         return Finding((), f"{_failure(self.name, error)}; {_BUGGY}")
 
@@ -100,6 +110,12 @@ def unique_names(uses: Iterable[PluginUse]) -> list[str]:
 def known() -> Mapping[str, str]:
     """Every plugin that a file can name, and the place of its class (`module:Class`)."""
     return {point.name: point.value for point in entry_points(group=GROUP)} | BUILT_IN
+
+
+def _packages(name: str) -> list[str]:
+    """The installed packages that have a plugin of this name."""
+    points = entry_points(group=GROUP, name=name)
+    return sorted("?" if point.dist is None else point.dist.name for point in points)
 
 
 def plugin_class(name: str) -> type[Plugin]:
@@ -137,8 +153,15 @@ def _entry(value: object, info: ValidationInfo) -> PluginUse:
     if not isinstance(entry, dict) or len(entry) != 1:
         raise wrong(f"{shown(value)} is not one plugin", 'write "- name: {options}", one plugin to each "-"')
     name, given = next(iter(entry.items()))
+    packages = _packages(str(name))
     if name in ALWAYS_THERE:
+        if packages:
+            fact = f'"{name}" is always there, as the plugin of Doorkeeper; that of "{packages[0]}" cannot be used'
+            raise wrong(fact, _RENAME)
         raise wrong(f'"{name}" is always there', "leave it out")
+    if len(packages) > 1 and name not in BUILT_IN:
+        both = " and ".join(f'"{package}"' for package in packages)
+        raise wrong(f'the packages {both} each have a plugin "{name}"', "uninstall all but one of them")
     try:
         plugin = plugin_class(name)
     except KeyError:

@@ -201,6 +201,45 @@ def test_a_plugin_that_is_no_python_says_where_and_is_to_be_mended(failing: Path
     assert problems("  - failing\n") == cannot_be_loaded(why)
 
 
+def package(folder: Path, name: str, plugin: str, place: str) -> None:
+    """Install a package that has a plugin into a folder of modules."""
+    about = folder / f"{name}-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+    (about / "entry_points.txt").write_text(f"[doorkeeper.plugins]\n{plugin} = {place}\n")
+
+
+RENAME = "give its entry point another name, or uninstall the package"
+
+
+def test_a_package_whose_plugin_has_a_name_of_ours_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    package(tmp_path, "other-delay", "delay", "json:dumps")
+    fact = '"delay" is the plugin of Doorkeeper; that of the package "other-delay" is not used'
+    assert problems("  - delay: {seconds: 2}\n") == [f"g:4:12: warning: {fact}; {RENAME}"]
+    config, _ = examine_text(f"{FILE}  - delay\n", "g", {})
+    assert config is not None
+    assert config.plugins[0].plugin.__name__ == "Delay"
+
+
+def test_a_package_whose_plugin_has_the_name_of_one_that_is_always_there_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert problems("  - address\n") == ['g:4:5: "address" is always there; leave it out']
+    monkeypatch.syspath_prepend(tmp_path)
+    package(tmp_path, "other-address", "address", "json:dumps")
+    fact = '"address" is always there, as the plugin of Doorkeeper; that of "other-address" cannot be used'
+    assert problems("  - address\n") == [f"g:4:5: {fact}; {RENAME}"]
+
+
+def test_a_name_that_two_packages_have_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("one", "another"):
+        package(tmp_path, name, "twice", f"{__name__}:Delay")
+    fact = 'the packages "another" and "one" each have a plugin "twice"'
+    assert problems("  - twice\n") == [f"g:4:5: {fact}; uninstall all but one of them"]
+
+
 def test_every_built_in_plugin_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     for name in plugins.BUILT_IN:
