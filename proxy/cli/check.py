@@ -4,7 +4,8 @@ import sys
 
 import click
 
-from proxy.config import examine
+from proxy.config.load import FORM
+from proxy.config.sound import unchecked
 from proxy.text.words import printable
 
 EPILOG = """\b
@@ -24,11 +25,15 @@ def command(files: tuple[str, ...]) -> None:
     """
     fine = True
     for file in files:
-        config, problems = examine(file)
+        examined = FORM.read(file)
+        config, problems = examined.result()
         for problem in problems:
             click.echo(problem)
         if config is None:
             fine = False
+            later = ", ".join(sorted(".".join(map(str, path)) for path in unchecked(examined.wrong)))
+            if later:
+                click.echo(printable(f"{file}: not yet checked any further: {later}; mend it first"))
         else:
             listeners, clusters = len(config.listeners), len(config.clusters)
             click.echo(printable(f"{file}: fine; {listeners} listener(s), {clusters} cluster(s)"))

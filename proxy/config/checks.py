@@ -6,7 +6,7 @@ Rules:
   listener with `tls.hosts` has its bootstrap port alone.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from ipaddress import ip_address
 
 from proxy.config.model import ClusterOptions, Config, ListenerOptions
@@ -21,12 +21,15 @@ LOOPBACK = "127.0.0.1"  # what "localhost" stands for
 EVERYWHERE = "*"  # in place of a host: every address of the machine
 
 
-def findings(config: Config) -> Iterator[Finding]:
-    """Everything wrong between options that are each valid."""
-    yield from _listeners(config)
+def findings(config: Config, known: Collection[str] | None) -> Iterator[Finding]:
+    """Everything wrong between options that are each valid.
+
+    `known` has the names of all clusters in the file, also of those with a wrong value. None: they cannot be told.
+    """
+    yield from _listeners(config, known)
     yield from _ports(config)
     yield from _loops(config)
-    yield from _plugins(config)
+    yield from _plugins(config, known)
     yield from _admin(config)
     yield from _security(config)
 
@@ -44,11 +47,11 @@ def _security(config: Config) -> Iterator[Finding]:
         yield from sasl_findings(config)
 
 
-def _listeners(config: Config) -> Iterator[Finding]:
+def _listeners(config: Config, known: Collection[str] | None) -> Iterator[Finding]:
     for name, listener in config.listeners.items():
         path = ("listeners", name)
-        if listener.cluster not in config.clusters:
-            way_out = nearest(listener.cluster, config.clusters)
+        if known is not None and listener.cluster not in known:
+            way_out = nearest(listener.cluster, known)
             yield Finding((*path, "cluster"), f'unknown cluster "{listener.cluster}"; {way_out}')
         if listener.bind.is_wildcard and listener.advertise is None:
             way_out = 'add "advertise:" with the name by which they reach this machine'
@@ -105,9 +108,10 @@ def _loops(config: Config) -> Iterator[Finding]:
                 yield Finding(path, f'{address} is listener "{loop}" of this proxy; write the address of a broker')
 
 
-def _plugins(config: Config) -> Iterator[Finding]:
+def _plugins(config: Config, known: Collection[str] | None) -> Iterator[Finding]:
     for index, use in enumerate(config.plugins):
-        for finding in (*use.hidden(), *use.unknown_clusters(config.clusters)):
+        unknown = () if known is None else use.unknown_clusters(known)
+        for finding in (*use.hidden(), *unknown):
             yield finding._replace(path=("plugins", index, use.name, *finding.path))
 
 

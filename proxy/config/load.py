@@ -1,10 +1,14 @@
-"""From a file to a `Config`: read, validate, check, and report all problems at once."""
+"""From a file to a `Config`: read, validate, check, and report all problems at once.
+
+The checks across options are also made where some values are wrong, as far as they do not depend on these.
+"""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
 
 from proxy.config import checks
 from proxy.config.model import Config
+from proxy.config.sound import SoundSections, sound_sections
 from proxy.text.environment import Variables
 from proxy.text.file import Examined, Form
 from proxy.text.places import KeyPath
@@ -12,10 +16,28 @@ from proxy.text.problems import Finding, Problem
 
 
 def _check(examined: Examined[Config]) -> None:
-    if examined.value is not None:
-        examined.note(checks.findings(examined.value))
-        for index, use in enumerate(examined.value.plugins):
-            examined.note(_beneath(("plugins", index, use.name), use.examined()))
+    sound = _sound(examined)
+    if sound is None:
+        return
+    examined.note(_written(sound, checks.findings(sound.config, sound.clusters)))
+    for index, use in enumerate(sound.config.plugins):
+        examined.note(_written(sound, _beneath(("plugins", index, use.name), use.examined())))
+
+
+def _sound(examined: Examined[Config]) -> SoundSections | None:
+    """The sections that can be checked; None: there are none."""
+    if examined.value is not None and not examined.wrong:
+        return SoundSections.of(examined.value)
+    values = examined.reading.value
+    if not examined.reading.is_whole or not isinstance(values, dict):
+        return None
+    return sound_sections(values, examined.wrong, examined.context)
+
+
+def _written(sound: SoundSections, found: Iterable[Finding | Problem]) -> Iterator[Finding | Problem]:
+    """What was found, with paths as they are in the file."""
+    for one in found:
+        yield one if isinstance(one, Problem) else one._replace(path=sound.written(one.path))
 
 
 def _beneath(path: KeyPath, found: Iterable[Finding | Problem]) -> Iterator[Finding | Problem]:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
@@ -17,7 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from proxy.text import syntax
 from proxy.text.environment import Variables, hidden
 from proxy.text.explain import explained
-from proxy.text.places import Place, Reading
+from proxy.text.places import KeyPath, Place, Reading
 from proxy.text.problems import BadFileError, Finding, Problem
 from proxy.text.regular import open_regular
 from proxy.text.scarce import is_scarce
@@ -48,6 +48,12 @@ class Examined(Generic[Root]):
     reading: Reading = field(default_factory=Reading)
     value: Root | None = None
     problems: list[Problem] = field(default_factory=list)
+    wrong: set[KeyPath] = field(default_factory=set)  # the paths of values that are wrong by themselves
+
+    @property
+    def context(self) -> dict[str, Any]:
+        """What validators are told beside the values: the folder of the file."""
+        return {"folder": FilePath(self.name).parent}
 
     def note(self, findings: Iterable[Finding | Problem]) -> None:
         """Add problems, by the paths of the values to change; or problems of another file, which this one names."""
@@ -150,16 +156,19 @@ class Form(Generic[Root]):
         if reading.value is None and not reading.problems:
             reading.note(Place(1, 1), f"the file is empty; {self.start}")
         elif reading.is_whole:
-            examined.value = self._validated(reading, FilePath(name).parent)
+            examined.value = self._validated(examined)
+            examined.wrong |= {path for path, place in reading.places.items() if place in reading.without_value}
         examined.problems += [Problem(name, place, message) for place, message in reading.problems]
 
-    def _validated(self, reading: Reading, folder: FilePath) -> Root | None:
+    def _validated(self, examined: Examined[Root]) -> Root | None:
+        reading = examined.reading
         if not isinstance(reading.value, dict):
             reading.note(Place(1, 1), f"the file is no mapping of options; {self.start}")
             return None
         try:
-            return self.root.model_validate(reading.value, context={"folder": folder})
+            return self.root.model_validate(reading.value, context=examined.context)
         except ValidationError as error:
+            examined.wrong = {details["loc"] for details in error.errors(include_url=False)}
             reading.problems += explained(error, self.root, reading, secret=self.secret)
             return None
 

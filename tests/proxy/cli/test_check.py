@@ -46,6 +46,14 @@ def test_all_problems_of_all_files_are_told_and_the_exit_code_is_1(tmp_path: Pat
     ]
 
 
+def test_a_section_that_is_not_yet_checked_any_further_is_told_last(tmp_path: Path) -> None:
+    file = tmp_path / "gateway.yaml"
+    file.write_text(GOOD.replace("9192", "many"))
+    first, last = check(file).output.splitlines()
+    assert first.startswith(f"{file}:2:44: ")
+    assert last == f"{file}: not yet checked any further: listeners.clients; mend it first"
+
+
 def with_rules(folder: Path, options: str, rules: str | None) -> Path:
     """A configuration with the plugin `acl`, and the file of rules beside it."""
     file = folder / "gateway.yaml"
@@ -58,7 +66,10 @@ def with_rules(folder: Path, options: str, rules: str | None) -> Path:
 def test_every_problem_of_a_file_of_rules_is_told_at_its_own_place(tmp_path: Path) -> None:
     rules = "acls:\n  - {allow: User:a, to: Raed, topics: t}\n  - {allow: User:a, to: Read}\nunmatched: never\n"
     result = check(with_rules(tmp_path, "{rules: acl.yaml, shadwo: true}", rules))
-    assert result.output == f'{tmp_path}/gateway.yaml:4:28: unknown option "shadwo"; did you mean "shadow"?\n'
+    assert result.output.splitlines() == [
+        f'{tmp_path}/gateway.yaml:4:28: unknown option "shadwo"; did you mean "shadow"?',
+        f"{tmp_path}/gateway.yaml: not yet checked any further: plugins.0; mend it first",
+    ]
     result = check(with_rules(tmp_path, "{rules: acl.yaml}", rules))
     assert result.output.splitlines() == [
         f'{tmp_path}/acl.yaml:2:25: unknown operation "Raed"; did you mean "Read"?',

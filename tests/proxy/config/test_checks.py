@@ -1,7 +1,13 @@
 """Checks across options."""
 
-from proxy.config.checks import ROOM, findings
+from proxy.config import checks
+from proxy.config.checks import ROOM
 from proxy.config.model import Config
+from proxy.text.problems import Finding
+
+
+def findings(config: Config) -> list[Finding]:
+    return list(checks.findings(config, config.clusters))
 
 
 def config(**listeners: str) -> Config:
@@ -10,11 +16,11 @@ def config(**listeners: str) -> Config:
 
 
 def test_ports_that_keep_away_from_each_other_are_fine() -> None:
-    assert not list(findings(config(one="127.0.0.1:9000", two=f"127.0.0.1:{9000 + ROOM + 1}")))
+    assert not findings(config(one="127.0.0.1:9000", two=f"127.0.0.1:{9000 + ROOM + 1}"))
 
 
 def test_the_same_port_on_two_addresses_is_fine() -> None:
-    assert not list(findings(config(one="127.0.0.1:9000", two="127.0.0.2:9000")))
+    assert not findings(config(one="127.0.0.1:9000", two="127.0.0.2:9000"))
 
 
 def test_the_port_of_a_likely_broker_is_a_warning_whichever_listener_comes_first() -> None:
@@ -26,7 +32,7 @@ def test_the_port_of_a_likely_broker_is_a_warning_whichever_listener_comes_first
 
 
 def test_each_listener_without_a_port_of_its_own_is_told_once() -> None:
-    found = list(findings(config(a="h:9000", b="h:9000", c="0.0.0.0:9000", d="i:9000", e="i:9005")))
+    found = findings(config(a="h:9000", b="h:9000", c="0.0.0.0:9000", d="i:9000", e="i:9005"))
     about_ports = [it for it in found if it.message.startswith("listener")]
     assert [(it.path[1], it.message.split(" has ")[0].split(" needs ")[0]) for it in about_ports] == [
         ("b", 'listener "a"'),
@@ -90,7 +96,7 @@ def test_an_admin_side_that_others_reach_wants_a_token_where_it_takes_faults() -
     def told(bind: str, *plugins: str, **admin: str) -> list[str]:
         sections = {"plugins": [{name: {}} for name in plugins], "admin": {"bind": bind, **admin}}
         whole = config(one="h:9000").model_dump(exclude_unset=True) | sections
-        found = list(findings(Config.model_validate(whole)))
+        found = findings(Config.model_validate(whole))
         assert all(it.warning and it.path == ("admin", "bind") for it in found)
         return [it.message for it in found]
 
