@@ -51,13 +51,15 @@ class RequestChanges:
     def __init__(self) -> None:
         self.found: list[AdminChange] = []
         self.left_out = 0
+        self.only_validates = False
         self.held = 0  # bytes
         self._quotas = QuotaResults()
 
     def read(self, api: Api, message: Any, is_answer: bool, error: int = 0) -> None:
         """Take in a request of this API, or its answer, whose own error this is."""
         reader = (ANSWERS if is_answer else READERS).get(api)
-        if reader is not None and not getattr(message, "validate_only", False):
+        self.only_validates |= getattr(message, "validate_only", False)
+        if reader is not None and not self.only_validates:
             for change in reader(message):
                 turn()
                 self._keep(change)

@@ -100,6 +100,8 @@ def with_resources(fields: Said, resources: list[Resource], subjects: RequestSub
     """The fields with the resources to record, and with the changes."""
     fields["resources"] = resources
     changes, left_out = subjects.changes(name_of)
+    if subjects.only_validates:
+        fields["validate_only"] = True
     if changes:
         fields["changes"] = changes
     if left_out:

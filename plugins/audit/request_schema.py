@@ -127,4 +127,7 @@ class Ended(Asked, total=False):
     ]
     resources_left_out: Annotated[int, "How many more it is about, where these are too many to be kept."]
     changes: Annotated[list[AdminChange], Since(2), "What it was to change, as an administrator does; null: nothing."]
+    validate_only: Annotated[
+        bool, Since(5), "True: it only asked whether a change would do, and changed nothing. Null: it was to change."
+    ]
     changes_left_out: Annotated[int, Since(2), "How many more changes there are, where these are too many to be kept."]

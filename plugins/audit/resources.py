@@ -110,6 +110,11 @@ class Subjects:
         tell_of_resources(told, self._found)
         return told, self._changes.left_out
 
+    @property
+    def only_validates(self) -> bool:
+        """Whether the request only asks whether a change would do."""
+        return self._changes is not None and self._changes.only_validates
+
     def read(self, message: Message) -> None:
         """Take in a request, or its answer as it leaves."""
         is_answer = not isinstance(message, Request)

@@ -15,7 +15,7 @@ from typing import Annotated, TypedDict
 from plugins.audit.columns import Column, Since, Small, Timestamp, columns
 from plugins.audit.request_schema import Asked, Ended
 
-VERSION = 4
+VERSION = 5
 
 
 class EventStamp(TypedDict):

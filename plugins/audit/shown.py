@@ -38,7 +38,8 @@ def _what(event: JournalEvent) -> str:
         facts = (" ".join(filter(None, asked)), claimed, event.get("why"), event.get("rule"), trial, lost, many)
         return ", ".join([event["kind"].replace("_", " "), *filter(None, facts)])
     about = _changes(event) or _resources(event)
-    return "  ".join(filter(None, (_api(event), about, _outcome(event))))
+    only = "only asked" if event.get("validate_only") else None
+    return "  ".join(filter(None, (_api(event), only, about, _outcome(event))))
 
 
 def _api(event: JournalEvent) -> str:

@@ -48,6 +48,8 @@ TRAFFIC: dict[type[Message], frozenset[str]] = {
 class TrafficSubjects:
     """The resources of one Produce or Fetch request."""
 
+    only_validates = False  # these requests change nothing of the cluster
+
     def __init__(self, api: Api, version: int) -> None:
         self.left_out = 0
         self.wants_answer = True

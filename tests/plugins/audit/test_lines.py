@@ -23,7 +23,7 @@ def test_an_event_is_stamped_with_its_place_in_the_chain() -> None:
     assert first.count(b"\n") == 1
     assert json.loads(first) == {
         "kind": "request",
-        "schema": 4,
+        "schema": 5,
         "time": "2026-03-01T08:00:00.250000Z",
         "instance": "3f9c2a71",
         "worker": 2,

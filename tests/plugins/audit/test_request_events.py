@@ -20,6 +20,8 @@ from proxy.core.link import Link
 from proxy.plugin import (
     PRODUCE,
     ApiVersionsRequest,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
     ErrorCode,
     FetchResponse,
     ListGroupsRequest,
@@ -357,3 +359,19 @@ def test_a_change_of_the_cluster_is_told_in_full_where_all_else_is_counted(start
     talk.answer(AlterPartitionReassignmentsResponse(throttle_time_ms=0, error_code=0, error_message=None, responses=[]))
     (event,) = talk.events()
     assert (event["kind"], len(event["changes"])) == ("request", 1)
+
+
+@pytest.mark.parametrize("validate_only", [True, False])
+def test_a_failed_request_that_only_validates_is_told_apart_from_a_failed_change(
+    started: Starting, validate_only: bool
+) -> None:
+    talk = started()
+    topic = CreateTopicsRequest.Topic(name="t", num_partitions=3, replication_factor=1, assignments=[], configs=[])
+    talk.become("acls: [{allow: User:*, to: Create, topics: '*'}]")
+    talk.ask(CreateTopicsRequest(topics=[topic], validate_only=validate_only), 4)
+    error = ErrorCode.TOPIC_ALREADY_EXISTS
+    talk.answer(CreateTopicsResponse(topics=[CreateTopicsResponse.Topic(name="t", error_code=error)]))
+    (event,) = talk.events()
+    assert event["errors"] == ["TOPIC_ALREADY_EXISTS"]
+    assert event.get("validate_only") == (True if validate_only else None)
+    assert ("changes" in event) is not validate_only

@@ -108,6 +108,11 @@ def test_a_line_tells_how_many_changes_it_leaves_out() -> None:
     assert "delete topic t4; and 12 more changes" in line
 
 
+def test_a_line_tells_that_a_change_was_only_asked_about() -> None:
+    line = shown(event_of(validate_only=True, resources=[{"type": "topic", "name": "t", "error": "POLICY_VIOLATION"}]))
+    assert line.startswith("t  h  X v1  only asked  topic t, POLICY_VIOLATION  ")
+
+
 def test_a_line_about_a_failed_login_tells_as_whom() -> None:
     failed = {"kind": "authentication_failed", "time": "t", "client_host": "h", "claimed": "User:bob", "why": "no"}
     assert shown(failed) == "t  h  authentication failed, as User:bob, no"

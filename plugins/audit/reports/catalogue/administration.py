@@ -55,7 +55,8 @@ def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
     is_told = F.col("changes").isNotNull() & ~F.col("api").isin(*USUAL)
     detailed = F.when(F.col("api").isin(*DETAILED), 2).when(F.col("api").isin(*OF_CLUSTER), 4)
     is_untold = detailed.isNull() | (F.col("schema") < detailed) | (F.size("errors") > 0)
-    is_change = is_told | (F.col("api").isin(*APIS) & is_untold)
+    would_change = F.col("validate_only").isNull()  # before version 5 nothing tells it of one that failed
+    is_change = is_told | (F.col("api").isin(*APIS) & is_untold & would_change)
     change = F.col("change")
     acl = F.concat_ws(
         " ", change["permission"], change["principal"], change["operation"], change["pattern"], change["host"]
@@ -108,8 +109,9 @@ REPORT = AuditReport(
     title="Changes by administrators",
     question="Who changed topics, settings, rights, passwords or positions of readers, when, and to what?",
     explanation="Passwords and the values of settings are not in the journal. Requests that only ask whether a change "
-    "would do are not here. What version 1 of the schema recorded has the request, and not what it changed; so has "
-    "what changed the cluster itself before version 4.",
+    "would do are not here; those that failed are, where they were recorded before version 5 of the schema. What "
+    "version 1 recorded has the request, and not what it changed; so has what changed the cluster itself before "
+    "version 4.",
     columns=(
         ReportColumn("time", "TIMESTAMP", "When it was answered.", "UTC"),
         ReportColumn("principal", "STRING", "Who, as Kafka writes it; none where nobody was asked to prove it."),

@@ -321,7 +321,9 @@ class _Requests:
         fields = self.said(api, min(self._person.software.others, 2), resources)
         if failed and "errors" in fields:
             fields["errors"] = [error]
-        return {**fields, "changes": changes} if changes else fields
+        if changes:
+            return {**fields, "changes": changes}
+        return {**fields, "validate_only": True} if api in ("CreateTopics", "UpdateFeatures") else fields
 
 
 def _dated(resource: Fields, at: float, connection: int) -> Fields:

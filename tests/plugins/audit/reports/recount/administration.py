@@ -34,8 +34,10 @@ def rows(events: list[Event], inputs: Inputs) -> Rows:
 def _of(event: Event) -> Iterator[tuple[Any, ...]]:
     errors = event.get("errors") or []
     changes = event.get("changes")
+    if event.get("validate_only"):
+        return
     if changes is None and event["schema"] >= SINCE[event["api"]] and not errors:
-        return  # it only validated the change
+        return  # it only validated the change, as version 4 has it
     any_told = any("error" in change for change in changes or ())
     for change in changes or [{}]:
         error = change.get("error")
