@@ -6,6 +6,8 @@ Rules:
   counts as well as the member's own. It is the coordinator that is asked for it, and it is asked again when it has
   accepted a member that came with another topology.
 * A member that may not create what is missing is refused. At a broker it would be accepted, and wait.
+* Sources by regular expression cannot be decided on. They are refused in the words of Kafka 4.3.1, after the sources
+  that are named: what is wrong is the request (42). No right is missing that an administrator could grant.
 * What the coordinator does not tell, it does not get to do: the member gets its error.
 """
 
@@ -74,8 +76,8 @@ class InternalTopicsCheck(Check):
         request, authorizer = checked.request, checked.authorizer
         own = request.topology.subtopologies if request.topology is not None else ()
         if any(part.source_topic_regex for part in own) and not authorizer.is_shadow:
-            said = "Source topics by regular expression cannot be decided on; name them."
-            return checked.refuse(ErrorCode.TOPIC_AUTHORIZATION_FAILED, said)
+            said = "Regular expressions for source topics are not supported yet."
+            return checked.refuse(ErrorCode.INVALID_REQUEST, said)
         if own:
             checked.after.append(partial(self._answered, request.group_id, frozenset(_internal(own))))
         if request.member_epoch < 0 or authorizer.may(Operation.CREATE, CLUSTER):
