@@ -24,7 +24,7 @@ from cryptography.hazmat.primitives.serialization import (
 from proxy.config.certified import CertifiedKey, certified
 from proxy.config.sasl import Elsewhere
 from proxy.config.tls import Pair, Trusting, UnusableError
-from proxy.text.regular import open_regular
+from proxy.text.regular import open_regular, way_out
 from proxy.text.scarce import is_scarce
 
 LARGEST = 4 << 20  # bytes of a file
@@ -82,7 +82,7 @@ def content(path: str, option: str) -> bytes:
     except OSError as error:
         if is_scarce(error):
             raise
-        raise UnusableError(option, f'"{path}" cannot be read ({error.strerror})', "check its permissions") from None
+        raise UnusableError(option, f'"{path}" cannot be read ({error.strerror})', way_out(error)) from None
     if len(found) > LARGEST:  # a part of it would be used as if it were all
         raise UnusableError(option, f'"{path}" is larger than {LARGEST >> 20} MiB', "leave out what is not needed")
     return found

@@ -19,7 +19,7 @@ from proxy.text.environment import Variables, hidden
 from proxy.text.explain import explained
 from proxy.text.places import KeyPath, Place, Reading
 from proxy.text.problems import BadFileError, Finding, Problem
-from proxy.text.regular import open_regular
+from proxy.text.regular import open_regular, way_out
 from proxy.text.scarce import is_scarce
 from proxy.text.yaml_document import read
 
@@ -117,6 +117,8 @@ class Form(Generic[Root]):
 
     def text(self, name: str) -> str:
         """The text of a file. Raises BadFileError with the one reason why there is none; OSError if that may pass."""
+        if not name:  # as of a variable of the shell that is not set
+            raise _refused('""', None, f"no file is named; give the path of a {self.what}")
         try:
             with open_regular(name) as opened:
                 content = opened.read(self.largest + 1)
@@ -124,12 +126,12 @@ class Form(Generic[Root]):
             raise _refused(name, None, "there is no such file; check the path") from None
         except IsADirectoryError:
             inside = sorted(found.name for pattern in ("*.yaml", "*.yml") for found in FilePath(name).glob(pattern))
-            way_out = f'did you mean "{FilePath(name) / inside[0]}"?' if inside else "give the path of a YAML file"
-            raise _refused(name, None, f"this is a folder; {way_out}") from None
+            instead = f'did you mean "{FilePath(name) / inside[0]}"?' if inside else "give the path of a YAML file"
+            raise _refused(name, None, f"this is a folder; {instead}") from None
         except OSError as error:
             if is_scarce(error):
                 raise
-            raise _refused(name, None, f"cannot be read ({error.strerror}); check its permissions") from None
+            raise _refused(name, None, f"cannot be read ({error.strerror}); {way_out(error)}") from None
         if len(content) > self.largest:
             fact = f"larger than {self.largest >> 20} MiB"
             raise _refused(name, None, f"{fact}; this is no {self.what}, check the path")

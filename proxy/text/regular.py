@@ -33,6 +33,13 @@ def open_regular(name: str | os.PathLike[str]) -> BinaryIO:
     raise OSError(errno.EINVAL, "no regular file", name)
 
 
+def way_out(error: OSError) -> str:
+    """What to do about a file that is there and cannot be read."""
+    if isinstance(error, IsADirectoryError):
+        return "name a file in it"
+    return "check its permissions" if isinstance(error, PermissionError) else "check the path"
+
+
 def place_of(name: str | os.PathLike[str]) -> str:
     """The path at which the content of a file is read."""
     return _instead.get({}).get(os.fspath(name), os.fspath(name))

@@ -365,6 +365,10 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(BadFileError) as missing:
         load(tmp_path / "none.yaml")
     assert str(missing.value) == f"{tmp_path}/none.yaml: there is no such file; check the path"
+    with pytest.raises(BadFileError, match='"": no file is named; give the path of a configuration'):
+        load("")
+    with pytest.raises(BadFileError, match=r"/dev/null: cannot be read \(no regular file\); check the path"):
+        load("/dev/null")
     with pytest.raises(BadFileError, match="this is a folder; give the path of a YAML file"):
         load(tmp_path)
     (tmp_path / "gateway.yaml").write_bytes(b"clusters:\n  m\xe4in: x\n")

@@ -43,6 +43,8 @@ def said(folder: Path, tls: str, of_cluster: str | None = None) -> list[str]:
 WRONG = [
     ("{certificate: gone.pem, key: good.key}", "gateway.yaml:6:24: there is no file", "check the path"),
     ("{certificate: good.pem, key: gone.key}", "gateway.yaml:6:39: there is no file", "check the path"),
+    ("{certificate: ., key: good.key}", "cannot be read (Is a directory)", "name a file in it"),
+    ("{certificate: /dev/null, key: good.key}", '"/dev/null" cannot be read (no regular file)', "check the path"),
     ("{certificate: good.pem, key: other.key}", "6:39: the key does not fit the certificate", "with which it was"),
     ("{certificate: good.pem}", "6:24: no private key is in", 'name the file with the key as "key"'),
     ("{certificate: old.pem, key: old.key}", "6:24: the certificate in", "renew it"),

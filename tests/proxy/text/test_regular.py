@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.text.regular import open_regular, place_of, read_instead
+from proxy.text.regular import open_regular, place_of, read_instead, way_out
 
 
 def test_a_file_is_read(tmp_path: Path) -> None:
@@ -33,6 +33,16 @@ def test_a_folder_and_what_is_not_there_are_told_apart(tmp_path: Path) -> None:
         open_regular(tmp_path)
     with pytest.raises(FileNotFoundError):
         open_regular(tmp_path / "nothing")
+
+
+def test_permissions_are_to_be_checked_only_where_these_are_the_reason(tmp_path: Path) -> None:
+    assert way_out(PermissionError(13, "Permission denied")) == "check its permissions"
+    with pytest.raises(IsADirectoryError) as folder:
+        open_regular(tmp_path)
+    assert way_out(folder.value) == "name a file in it"
+    with pytest.raises(OSError, match="no regular file") as device:
+        open_regular("/dev/null")
+    assert way_out(device.value) == "check the path"
 
 
 def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
