@@ -17,6 +17,7 @@ import click
 
 from proxy.auth.users import Users, load, save
 from proxy.auth.verifiers import Verifier, verifiers
+from proxy.cli import FULL
 from proxy.cli.ending import give_up
 from proxy.core.sasl.name import LONGEST
 from proxy.core.sasl.scram import ITERATIONS, MOST_ITERATIONS
@@ -119,5 +120,10 @@ def _changing(file: str, *, create: bool = False) -> Iterator[dict[str, Mapping[
     except LockedError as error:
         give_up(str(error))
     except OSError as error:
-        way_out = "check the path" if isinstance(error, FileNotFoundError) else "check the folder's permissions"
-        give_up(f"{file}: cannot be written ({error.strerror}); {way_out}")
+        give_up(f"{file}: cannot be written ({error.strerror}); {_way_out(error)}")
+
+
+def _way_out(error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "check the path"
+    return "make room on its disk" if error.errno in FULL else "check the folder's permissions"

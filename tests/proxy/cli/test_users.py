@@ -1,5 +1,6 @@
 """`doorkeeper users`: a credentials file, from its creation to the removal of its last user."""
 
+import errno
 import fcntl
 import io
 import os
@@ -57,6 +58,22 @@ def test_a_password_is_no_argument(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_to_is_said(tmp_path: Path) -> None:
     outcome = users("add", tmp_path / "none" / "users.yaml", "alice", typed="x\n")
     assert (outcome.exit_code, "cannot be written" in outcome.stderr) == (1, True)
+
+
+def test_a_full_disk_is_told_as_one_and_leaves_the_users_as_they_were(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "users.yaml"
+    users("add", file, "alice", typed="x\n")
+    before = file.read_text()
+
+    def full(_descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    outcome = users("add", file, "bob", typed="x\n")
+    assert outcome.stderr == f"{file}: cannot be written (No space left on device); make room on its disk\n"
+    assert (outcome.exit_code, file.read_text()) == (1, before)
 
 
 class Typing(io.BytesIO):
