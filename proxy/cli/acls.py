@@ -47,7 +47,9 @@ def command() -> None:
 @command.command("import", epilog=IMPORT_EPILOG)
 @click.argument("listing", type=click.File("r", encoding="utf-8"), default="-")
 @click.option("--bootstrap", metavar="HOST:PORT,...", help="Ask a broker there, instead of reading a listing.")
-@click.option("--config", metavar="FILE", type=click.Path(), help="Ask a cluster of this configuration instead.")
+@click.option(
+    "--config", metavar="FILE", type=click.Path(readable=False), help="Ask a cluster of this configuration instead."
+)
 @click.option("--cluster", metavar="NAME", help="The name of the cluster, if the configuration has several.")
 @click.option(
     "--super-users", metavar="PRINCIPALS", default="", help="The broker's super.users, separated by semicolons."
@@ -127,7 +129,7 @@ def _cluster(config: Config, file: str, name: str | None) -> str:
 
 
 @command.command("export", epilog=EXPORT_EPILOG)
-@click.argument("rules", type=click.Path())
+@click.argument("rules", type=click.Path(readable=False))
 @click.option(
     "--bootstrap", metavar="HOST:PORT,...", default="localhost:9092", help="The brokers that the commands name."
 )

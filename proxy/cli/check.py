@@ -17,7 +17,7 @@ Exit code: 0 if every file is fine (warnings pass), 1 if not.
 
 
 @click.command("check", epilog=EPILOG)
-@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path())
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(readable=False))
 def command(files: tuple[str, ...]) -> None:
     """Say everything that is wrong with a configuration FILE.
 

@@ -58,7 +58,7 @@ RESOURCES = {
 
 
 @click.command("explain", epilog=EPILOG)
-@click.argument("rules", type=click.Path())
+@click.argument("rules", type=click.Path(readable=False))
 @click.option(
     "--questions", "asked", type=click.File("r", encoding="utf-8"), help="Lines of JSON; - is standard input."
 )

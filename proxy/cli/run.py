@@ -34,7 +34,7 @@ option.
 
 
 @click.command("run", cls=OneLineCommand, epilog=EPILOG)
-@click.argument("file", type=click.Path())
+@click.argument("file", type=click.Path(readable=False))
 @click.option(
     "--log",
     "form",

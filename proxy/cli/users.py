@@ -46,7 +46,7 @@ def command() -> None:
 
 
 @command.command("add")
-@click.argument("file", type=click.Path())
+@click.argument("file", type=click.Path(readable=False))
 @click.argument("name")
 @click.option(
     "--iterations",
@@ -72,7 +72,7 @@ def add(file: str, name: str, iterations: int) -> None:
 
 
 @command.command("rm")
-@click.argument("file", type=click.Path())
+@click.argument("file", type=click.Path(readable=False))
 @click.argument("name")
 def remove(file: str, name: str) -> None:
     """Remove the user NAME from FILE."""
@@ -84,7 +84,7 @@ def remove(file: str, name: str) -> None:
 
 
 @command.command("list")
-@click.argument("file", type=click.Path())
+@click.argument("file", type=click.Path(readable=False))
 def show(file: str) -> None:
     """Print the users of FILE, one a line."""
     for name in sorted(_load(file)):

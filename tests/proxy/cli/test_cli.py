@@ -1,8 +1,11 @@
 """The command line interface as a user sees it."""
 
+import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -29,6 +32,37 @@ def test_a_misspelt_command_is_a_usage_error_that_names_the_nearest() -> None:
     result = CliRunner().invoke(main, ["rum"])
     assert result.exit_code == 2
     assert 'No such command "rum"; did you mean "run"?' in result.output
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "check FILE",
+        "run FILE",
+        "users list FILE",
+        "acls export FILE",
+        "acls import --config FILE --cluster main",
+        "explain FILE --principal User:a --operation Read --topic t",
+    ],
+)
+def test_a_file_without_the_right_to_read_it_is_one_line_with_a_way_out(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "file.yaml"
+    file.touch()
+    denied = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    opened = os.open
+
+    def open_others(path: Any, *said: Any, **more: Any) -> int:
+        if path == str(file):
+            raise denied
+        return opened(path, *said, **more)
+
+    monkeypatch.setattr(os, "access", lambda path, _mode: path != str(file))  # root may read all files
+    monkeypatch.setattr(os, "open", open_others)
+    result = CliRunner().invoke(main, command.replace("FILE", str(file)).split())
+    assert result.stderr + result.stdout == f"{file}: cannot be read (Permission denied); check its permissions\n"
+    assert result.exit_code == 1
 
 
 def test_the_module_is_the_command() -> None:
