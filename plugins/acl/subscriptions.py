@@ -3,16 +3,18 @@
 Rules:
 * A broker would assign a member every topic that its expression matches. So the proxy resolves the expression against
   the topics that the client may see, and sends names to the broker: a member is never assigned another topic.
-* A member that comes by another connection may have changed its subscription through another worker or proxy meanwhile.
-  The coordinator is asked for its names: if they are others, its expression is forgotten.
-* A member may give an expression after names, which then count too. Members that have only names are not remembered:
-  the coordinator is asked for them.
 * A member sends its expression once. Later heartbeats are read: when topics come and go, or the rules change, the next
   heartbeat carries the new names to the broker.
-* A connection notes the expressions of the members that come by it. So they are known to the plugin that replaces this
-  one after a reload: the client does not send them again. The coordinator is asked for their names first.
-* Another worker, or the proxy after a restart, does not know an expression that is not sent again: the member keeps its
-  names. Clients send it again when a heartbeat failed, but not when their connection ended between two heartbeats.
+* The coordinator keeps what the member gave beside the names (`kept_subscription.py`). So it is known to another worker
+  or proxy, and after a restart: clients send it again when a heartbeat failed, but not when their connection ended
+  between two heartbeats.
+* A member that comes by another connection may have changed its subscription through another worker or proxy meanwhile.
+  The coordinator is asked what it keeps (`described_subscriptions.py`), and that counts. Where nothing is kept, the
+  expression that was known here counts if the coordinator still has the names of it. Else there is none any more.
+* A member may give an expression after names, which then count too. Members that have only names are not remembered:
+  the coordinator is asked for them.
+* A connection notes the expressions of the members that come by it. So the plugin that replaces this one after a reload
+  knows also those that were too long to be kept.
 * As at a broker, a heartbeat that is not accepted changes nothing: it may come from somebody who is no member. A member
   that joins begins anew.
 * Expressions are RE2's, which take linear time. They match whole names.
@@ -27,14 +29,15 @@ from typing import Any
 
 from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import Check
+from plugins.acl.described_subscriptions import DescribedSubscriptions, note_plain
 from plugins.acl.errors import TOPIC
+from plugins.acl.kept_subscription import kept
 from plugins.acl.regex import LONGEST, BadExpressionError, matching
 from plugins.acl.remembered import NAME, Remembered
-from proxy.plugin import Ask, Call, ConsumerGroupDescribeRequest, ErrorCode, turns
+from proxy.plugin import Call, ErrorCode, turns
 from rules import Operation
 
 LOOK = 5.0  # seconds between two resolutions of a member's expression, for topics that come and go
-OLDEST = 0  # the version of ConsumerGroupDescribe that all brokers with expressions know
 SUBSCRIPTION = 1_000  # bytes of a member beside its names
 
 
@@ -76,6 +79,7 @@ class SubscribedTopicsCheck(Check):
 
     def __init__(self) -> None:
         self.members = Members()
+        self._described = DescribedSubscriptions()
 
     def apply(self, checked: CheckedRequest) -> Any:
         request = checked.request
@@ -86,15 +90,15 @@ class SubscribedTopicsCheck(Check):
         known = here or noted.get(key)
         was_known = known is not None
         goes_on = here is not None and here.connection == checked.connection.number
-        if known is not None and not goes_on and request.member_epoch > 0:
-            known = yield from self._still_true(key, known)
+        if not goes_on and self._is_asked_about(checked, known):
+            known = yield from self._at_coordinator(checked, known)
         if request.member_epoch < 0 or (known is None and not request.subscribed_topic_regex):
+            if request.member_epoch == 0:
+                note_plain(checked)
             if was_known:
                 checked.after.append(partial(self._answered, key, None, noted))
             return None
         member = Subscription() if known is None or request.member_epoch == 0 else replace(known)
-        if known is None and request.subscribed_topic_names is None and request.member_epoch > 0:
-            member.names = (yield from _names_at_coordinator(*key)) or []
         if request.subscribed_topic_names is not None:
             member.names, member.told = request.subscribed_topic_names, None
         if request.subscribed_topic_regex is not None:
@@ -110,10 +114,25 @@ class SubscribedTopicsCheck(Check):
         checked.after.append(partial(self._answered, key, member if member.expression else None, noted))
         return None
 
-    def _still_true(self, key: tuple[str, str], known: Subscription) -> Any:
-        """Steps that return what is known of a member that came by another connection; None if it is true no more."""
-        names = yield from _names_at_coordinator(*key)
-        return known if names is None or sorted(names) == known.told else None
+    def _is_asked_about(self, checked: CheckedRequest, known: Subscription | None) -> bool:
+        """Whether the coordinator is to be asked about a member that did not come by this connection last."""
+        request = checked.request
+        if request.member_epoch <= 0 or None not in (request.subscribed_topic_names, request.subscribed_topic_regex):
+            return False  # all is said anew
+        if known is not None or request.subscribed_topic_regex:
+            return True
+        return self._described.may_have_expression(checked)
+
+    def _at_coordinator(self, checked: CheckedRequest, known: Subscription | None) -> Any:
+        """Steps that return the Subscription of a member that goes on; None: it has only names, and gives no other."""
+        described = yield from self._described.ask(checked)
+        if described is None:
+            return known
+        if described.kept is not None:
+            return Subscription(described.kept.names, described.kept.expression, described.told)
+        if known is not None and known.told == described.told:
+            return known
+        return Subscription(described.told) if checked.request.subscribed_topic_regex else None
 
     @staticmethod
     def _named(checked: CheckedRequest, member: Subscription) -> list[str]:
@@ -151,16 +170,10 @@ class SubscribedTopicsCheck(Check):
             said = f"SubscribedTopicRegex `{member.expression[:LONGEST]}` is not a valid regular expression: {error}."
             return checked.refuse(ErrorCode.INVALID_REGULAR_EXPRESSION, said)
         told = sorted({*self._named(checked, member), *matched})
-        if told != member.told or request.subscribed_topic_regex is not None:
+        if told != member.told:
             request.subscribed_topic_names = told
-        request.subscribed_topic_regex = None
+        if member.told is None:
+            request.subscribed_topic_regex = kept(member.expression, member.names)
         member.told, member.edition, member.looked = told, authorizer.edition, now
         checked.changed = True
         return None
-
-
-def _names_at_coordinator(group: str, member_id: str) -> Any:
-    """Steps that return the names to which a member is subscribed at its coordinator; None: it does not tell."""
-    answer = yield Ask(ConsumerGroupDescribeRequest(group_ids=[group], include_authorized_operations=False), OLDEST)
-    members = (member for described in answer.groups for member in turns(described.members))
-    return next((member.subscribed_topic_names for member in members if member.member_id == member_id), None)

@@ -15,6 +15,7 @@ from plugins.acl.checks import AllOrNothingCheck, Check, ElementCheck, RequestCh
 from plugins.acl.configs import AlterConfigsCheck, DescribeConfigsCheck
 from plugins.acl.coordinators import FindCoordinatorCheck
 from plugins.acl.errors import CLUSTER, GROUP, TOPIC, TRANSACTIONAL_ID
+from plugins.acl.kept_subscription import ShownSubscriptionsCheck
 from plugins.acl.metadata import DescribeTopicPartitionsCheck, MetadataCheck
 from plugins.acl.share_fetch import ShareAcknowledgeCheck, ShareFetchCheck
 from plugins.acl.streams import TOPOLOGY, InternalTopicsCheck, TopologyNamesCheck
@@ -118,6 +119,7 @@ def checks() -> dict[Api, tuple[Check, ...]]:
         api.CONSUMER_GROUP_DESCRIBE: (
             ElementCheck(DESCRIBE, GROUP),
             AssignedTopicsCheck((ASSIGNED, "members.target_assignment.topic_partitions.topic_name")),
+            ShownSubscriptionsCheck(),
             AuthorizedOperationsCheck(),
         ),
         api.GET_TELEMETRY_SUBSCRIPTIONS: FREE,

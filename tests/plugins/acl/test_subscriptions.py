@@ -9,7 +9,8 @@ from typing import Any, cast
 
 import pytest
 
-from plugins.acl import Acl, regex, remembered, subscriptions
+from plugins.acl import Acl, kept_subscription, regex, remembered, subscriptions
+from plugins.acl.kept_subscription import kept, read
 from plugins.acl.regex import LONGEST, BadExpressionError, matching
 from plugins.acl.subscriptions import LOOK, Members, SubscribedTopicsCheck, Subscription
 from proxy.core.filters import Filters
@@ -46,6 +47,8 @@ class Group(Talk):
     def __init__(self, rules: Rules, *topics: str, principal: str = "User:alice") -> None:
         self.topics = {name: topic_id(name) for name in topics or ("a-1", "a-2", "a-secret", "b-1")}
         self.names: dict[str, list[str]] = {}  # of each member, as the coordinator knows them
+        self.texts: dict[str, str] = {}  # likewise, in the place of their expressions
+        self.tells = 0  # the error of its answers about the group
         self.error: int | None = 0  # of the broker's answers to heartbeats; None: it does not answer them
         super().__init__(rules.acl, principal, self.serves)
 
@@ -57,6 +60,8 @@ class Group(Talk):
         if isinstance(request, ConsumerGroupHeartbeatRequest) and self.error is not None:
             if not self.error and request.subscribed_topic_names is not None:
                 self.names[request.member_id] = request.subscribed_topic_names
+            if not self.error and request.subscribed_topic_regex is not None:
+                self.texts[request.member_id] = request.subscribed_topic_regex
             return ConsumerGroupHeartbeatResponse(
                 throttle_time_ms=0, error_code=self.error, member_epoch=1, heartbeat_interval_ms=1
             )
@@ -64,10 +69,11 @@ class Group(Talk):
 
     def described(self, group: str) -> ConsumerGroupDescribeResponse.Group:
         found = described(group)
-        found.members = []
+        found.error_code, found.members = self.tells, []
         for member_id, names in self.names.items():
             (member,) = described(group).members
             member.member_id, member.subscribed_topic_names = member_id, names
+            member.subscribed_topic_regex = self.texts.get(member_id)
             found.members.append(member)
         return found
 
@@ -77,12 +83,23 @@ class Group(Talk):
 
     @property
     def told(self) -> list[tuple[list[str] | None, str | None]]:
-        """What each heartbeat that reached the broker said of the subscription."""
+        """The names in each heartbeat that reached the broker, and the expression if it can match something."""
         return [
-            (each.subscribed_topic_names, each.subscribed_topic_regex)
+            (each.subscribed_topic_names, None if read(each.subscribed_topic_regex) else each.subscribed_topic_regex)
             for each in self.to_broker
             if isinstance(each, ConsumerGroupHeartbeatRequest)
         ]
+
+    @property
+    def questions(self) -> int:
+        """How often the coordinator was asked about the group."""
+        return sum(isinstance(each, ConsumerGroupDescribeRequest) for each in self.to_broker)
+
+    def goes_on(self, rules: Rules) -> Group:
+        """The same member and cluster, by a new connection through a proxy with these rules."""
+        group = Group(rules)
+        group.topics, group.names, group.texts = self.topics, self.names, self.texts
+        return group
 
 
 def test_the_broker_is_told_names_of_what_matches_and_may_be_seen(rules: Making) -> None:
@@ -117,8 +134,7 @@ def test_names_from_before_an_expression_are_kept(
     talk.beat(subscribed_topic_regex="a-1")
     talk.beat(subscribed_topic_regex="a-1")
     assert talk.told == [(told, None)] * 2
-    questions = [each for each in talk.to_broker if isinstance(each, ConsumerGroupDescribeRequest)]
-    assert len(questions) == 1, "then they are known"
+    assert talk.questions == 1, "then they are known"
 
 
 def test_an_expression_that_is_taken_back_leaves_the_names_to_the_next(rules: Making) -> None:
@@ -154,7 +170,10 @@ def test_when_topics_come_and_go_the_broker_is_told_within_seconds(rules: Making
     assert talk.told == [(["a-1"], None), (None, None), (["a-1", "a-2"], None), (["a-2"], None)]
 
 
-def test_of_many_members_that_say_much_the_oldest_are_forgotten(rules: Making, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_many_members_that_say_much_the_oldest_are_forgotten_if_their_coordinator_keeps_nothing_of_them(
+    rules: Making, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_subscription, "LONGEST", 0)
     monkeypatch.setattr(remembered, "ROOM", 5 * subscriptions.SUBSCRIPTION)
     own = rules(SEES)
     talk = Group(own)
@@ -244,8 +263,62 @@ def test_a_subscription_that_was_changed_through_another_worker_is_not_put_back(
     for _ in range(2):
         again.beat()
     assert again.told == [(None if elsewhere else ["a-1"], None), (None, None)]
-    questions = [each for each in again.to_broker if isinstance(each, ConsumerGroupDescribeRequest)]
-    assert len(questions) == 1
+    assert again.questions == 1
+
+
+def test_an_expression_goes_on_after_a_restart_and_finds_topics_that_come(rules: Making) -> None:
+    """The client does not send it again, and the member is not known here."""
+    talk = Group(rules(SEES))
+    talk.beat(0, subscribed_topic_regex="a-.*", subscribed_topic_names=["b-1"])
+    again = talk.goes_on(rules(SEES.replace("a-2", "a-2, a-3")))
+    talk.topics["a-3"] = topic_id("a-3")
+    for _ in range(2):
+        again.beat()
+    again.beat(subscribed_topic_regex="")
+    assert again.told == [(["a-1", "a-2", "a-3", "b-1"], None), (None, None), (["b-1"], "")]
+    assert again.questions == 1
+
+
+def test_what_the_rules_deny_since_is_taken_back_after_a_restart(rules: Making) -> None:
+    talk = Group(rules(SEES))
+    talk.beat(0, subscribed_topic_regex="a-.*", subscribed_topic_names=["b-1"])
+    again = talk.goes_on(rules(SEES.replace("a-2, b-1", "a-2")))
+    again.beat()
+    assert again.told == [(["a-1", "a-2"], None)]
+
+
+def test_after_a_restart_new_names_join_the_expression_and_another_expression_replaces_it(rules: Making) -> None:
+    talk = Group(rules(SEES))
+    talk.beat(0, subscribed_topic_regex="a-1", subscribed_topic_names=["b-1"])
+    named = talk.goes_on(rules(SEES))
+    named.beat(subscribed_topic_names=["a-2"])
+    assert named.told == [(["a-1", "a-2"], None)]
+    assert talk.texts == {"m": kept("a-1", ["a-2"])}
+    replaced = talk.goes_on(rules(SEES))
+    replaced.beat(subscribed_topic_regex="b-.*")
+    assert replaced.told == [(["a-2", "b-1"], None)]
+    assert talk.texts == {"m": kept("b-.*", ["a-2"])}
+
+
+def test_an_expression_that_was_changed_through_another_worker_to_one_with_the_same_names_counts(rules: Making) -> None:
+    own = rules(SEES)
+    member, elsewhere = Group(own), Group(rules(SEES))
+    elsewhere.names, elsewhere.texts = member.names, member.texts
+    member.beat(0, subscribed_topic_regex="a-.*")
+    elsewhere.beat(subscribed_topic_regex="a-[12]", subscribed_topic_names=[])
+    again = member.goes_on(own)
+    again.topics["a-3"] = topic_id("a-3")
+    own.become(SEES.replace("a-2", "a-2, a-3"))
+    again.beat()
+    assert again.told == [(None, None)]
+
+
+def test_a_subscription_that_is_too_long_to_be_kept_replaces_the_one_that_was(rules: Making) -> None:
+    talk = Group(rules("super_users: [User:alice]"))
+    talk.beat(0, subscribed_topic_regex="a-1", subscribed_topic_names=[])
+    names = [f"{number:0249}" for number in range(40)]
+    talk.beat(subscribed_topic_names=names)
+    assert talk.told[1:] == [([*names, "a-1"], "")]
 
 
 @pytest.mark.parametrize("elsewhere", [True, False])
@@ -289,7 +362,7 @@ def test_a_member_that_its_broker_does_not_know_any_more_is_forgotten(rules: Mak
     talk.beat(0, subscribed_topic_regex="a-.*")
     talk.error = ErrorCode.UNKNOWN_MEMBER_ID
     talk.beat()
-    talk.error = 0
+    talk.error, talk.names, talk.texts = 0, {}, {}
     talk.beat(subscribed_topic_names=["b-1"])
     assert talk.told[1:] == [(None, None), (["b-1"], None)]
 
