@@ -6,6 +6,8 @@ Rules:
 * For a few seconds, an answer counts for all members in it that have no expression. So a restart in front of a large
   group whose members have only names takes few questions. An expression is always asked for: an old one would be put
   back in the place of a new one.
+* A coordinator may have the expression of a member itself: the member joined while there was no `acl`, or in shadow.
+  It is taken over.
 * If the coordinator has names that do not follow from what it keeps, a proxy that keeps nothing changed them since.
   Then nothing is kept.
 * A coordinator that cannot tell yet is asked again at the next heartbeat, which it does not accept either.
@@ -35,10 +37,15 @@ PLAIN = 200  # bytes of a member without an expression, beside its group and its
 
 
 class DescribedSubscription(NamedTuple):
-    """The names that the coordinator has for a member, sorted, and what it keeps for the proxy."""
+    """What the coordinator has of a member.
 
-    told: list[str]
-    kept: KeptSubscription | None
+    `names`: its topics, sorted. `given`: what the member gave, if it has an expression. `is_open`: the coordinator
+    evaluates this expression itself.
+    """
+
+    names: list[str]
+    given: KeptSubscription | None
+    is_open: bool = False
 
 
 class PlainMembers(NamedTuple):
@@ -76,12 +83,16 @@ class DescribedSubscriptions:
         size = getsizeof(group) + sum(PLAIN + getsizeof(one) for one in turns(plain))
         self._groups.put(group, PlainMembers(plain, checked.authorizer.now), size)
         member = next((one for one in turns(members) if one.member_id == member_id), None)
-        kept = None
-        if member is not None:
-            kept = yield from _true(read(member.subscribed_topic_regex), member.subscribed_topic_names)
-        if kept is None:
+        if member is None:
             note_plain(checked)
-        return None if member is None else DescribedSubscription(sorted(member.subscribed_topic_names), kept)
+            return None
+        names, kept = sorted(member.subscribed_topic_names), read(member.subscribed_topic_regex)
+        if kept is None and member.subscribed_topic_regex:
+            return DescribedSubscription(names, KeptSubscription(member.subscribed_topic_regex, names), is_open=True)
+        given = yield from _true(kept, names)
+        if given is None:
+            note_plain(checked)
+        return DescribedSubscription(names, given)
 
 
 def note_plain(checked: CheckedRequest) -> None:

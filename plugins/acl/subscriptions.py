@@ -128,11 +128,12 @@ class SubscribedTopicsCheck(Check):
         described = yield from self._described.ask(checked)
         if described is None:
             return known
-        if described.kept is not None:
-            return Subscription(described.kept.names, described.kept.expression, described.told)
-        if known is not None and known.told == described.told:
+        if described.given is not None:
+            told = None if described.is_open else described.names
+            return Subscription(described.given.names, described.given.expression, told)
+        if known is not None and known.told == described.names:
             return known
-        return Subscription(described.told) if checked.request.subscribed_topic_regex else None
+        return Subscription(described.names) if checked.request.subscribed_topic_regex else None
 
     @staticmethod
     def _named(checked: CheckedRequest, member: Subscription) -> list[str]:

@@ -101,3 +101,19 @@ def test_members_that_go_on_by_another_proxy_get_topics_that_come_later(broker: 
                 member.beats_until_it_has(client, *before, "orders-2")
                 shown = member.described(client)
                 assert (shown.subscribed_topic_names, shown.subscribed_topic_regex) == (names, expression)
+
+
+def test_a_member_that_joined_past_the_proxy_loses_topics_that_it_may_not_see(
+    broker: DenyingBroker, tmp_path: Path
+) -> None:
+    (tmp_path / "acl.yaml").write_text(RULES)
+    member = Member("joined")
+    with Client(broker.trusted) as direct:
+        create(direct, "hidden-1", "payments")
+        member.beat(direct, subscribed_topic_regex="hidden-.*|payments", rebalance_timeout_ms=60_000)
+        member.beats_until_it_has(direct, "hidden-1", "payments")
+        with doorkeeper(tmp_path, broker.trusted) as port, Client(port + 1 + NODE) as client:
+            for _ in patiently("the member has what it may see"):
+                member.beat(client)
+                if assigned(member.described(direct)) == {"payments"}:
+                    break

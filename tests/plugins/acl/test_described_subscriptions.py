@@ -21,10 +21,8 @@ Making = Callable[..., Rules]
     [
         None,
         "",
-        "a-.*",  # the member came past the proxy
         kept("a-1", []),  # names changed through a proxy that keeps nothing
         kept("(", []),  # the client came past the proxy, and gave this itself
-        kept("a-.*", [])[:-2],
     ],
 )
 def test_where_no_true_expression_is_kept_a_member_keeps_its_names_and_is_asked_about_once(
@@ -36,6 +34,17 @@ def test_where_no_true_expression_is_kept_a_member_keeps_its_names_and_is_asked_
     for _ in range(3):
         talk.beat()
     assert talk.told == [(None, None)] * 3
+    assert talk.questions == 1
+
+
+def test_an_expression_that_the_coordinator_got_as_it_is_is_replaced_by_names_that_may_be_seen(rules: Making) -> None:
+    """The member joined while there was no acl, or in shadow."""
+    talk = Group(rules(SEES))
+    talk.names, talk.texts = {"m": ["a-secret", "b-1"]}, {"m": "a-.*"}
+    for _ in range(2):
+        talk.beat()
+    assert talk.told == [(["a-1", "a-2", "b-1"], None), (None, None)]
+    assert talk.texts == {"m": kept("a-.*", ["a-secret", "b-1"])}
     assert talk.questions == 1
 
 
