@@ -97,10 +97,10 @@ class Conversation(SidePair):
             self.abort(f"the connection to the broker broke: {error.strerror or error}")
 
     def catch_up(self) -> None:
-        """Read what the kernel still gathers of large frames."""
+        """Read at once what the kernel has gathered of large frames. This may end the conversation."""
         for side in (self.client, self.broker):
-            if side.gathers:
-                self.shared.look(side)
+            if side.gathers and not self.is_over:
+                self.shared.read(self, side)
 
     # Sending.
 
@@ -119,7 +119,7 @@ class Conversation(SidePair):
 
     def _do(self, command: Command) -> None:
         if isinstance(command, Close):
-            if command.reset and not self.is_over:
+            if command.reset:
                 self.client.reset()
             self.close(command.reason)
         elif isinstance(command, HalfClose):

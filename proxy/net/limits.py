@@ -5,7 +5,7 @@ Rules:
 * After that it may be idle, in both directions, for `idle`. With TLS, bytes that cannot be decrypted yet do not count
   as traffic. An idle connection is no fault: brokers end such connections too, and clients reconnect when they need to.
 * A frame that began, from either side, must arrive at 64 KiB a second. It may fall behind that by `frame_time`. Time in
-  which we do not read it is not counted. The kernel may gather a large frame (`side.py`): each look reads that.
+  which we do not read it is not counted. Bytes of it that the kernel has gathered (`side.py`) are read first.
 * Bytes that a side has not taken must leave at that rate too. They may fall behind it by `take_time`.
 * Connections have no timers: with ten thousand connections one look at all costs 2 ms, a timer for each far more.
   Nothing is noted when a frame begins. The next look knows the frame again by the position of its end in the stream.
@@ -72,7 +72,7 @@ class Timed(Protocol):
         """The side that sends responses."""
 
     def catch_up(self) -> None:
-        """Read what came of a large frame, and waits in the kernel for more of it."""
+        """Read at once what waits in the kernel for more of a large frame. This may end the connection."""
 
     def abort(self, reason: str | None = None, *, is_fault: bool = True) -> None:
         """End it now."""

@@ -74,13 +74,12 @@ class ServingLoop:
         self._lingers_from = 0.0  # by the clock of trio
         self._hung_up: OrderedDict[Side, bool] = OrderedDict()  # their peers have left; True: the connection broke
         ways_out = emit, self._leaves, self._over
-        self._shared = Shared(self._buffer, self.budget, self._resuming, self._again, *ways_out, self.look)
+        self._shared = Shared(self._buffer, self.budget, self._resuming, self._again, *ways_out, self._read)
 
     def look(self, side: Side) -> None:
         """Read this side soon, because it may have more bytes for which no event comes."""
         side.readable = True
         self._again[side] = None
-        self._nudge()
 
     def _leaves(self, conversation: Conversation) -> None:
         """Stop serving this link."""
@@ -148,6 +147,12 @@ class ServingLoop:
             must_end = side.gone and not conversation.closing  # what it still has cannot wait until it may be read
             if side.readable and (must_end or not side.blocked):
                 self._guard(conversation, partial(read, conversation, side))
+
+    def _read(self, conversation: Conversation, side: Side) -> None:
+        """Read a side from another task, and send on what came."""
+        self._shared.turn = ROUND
+        self._outside(conversation, partial(read, conversation, side))
+        self._buffer.deliver()
 
     def _outside(self, conversation: Conversation, step: Callable[[], None]) -> None:
         """Run a step of a link from another task."""

@@ -20,7 +20,7 @@ class Shared(Generic[C]):
     """What all conversations of a reactor share. `again`: sides with more to read for which no event will come.
 
     `emit` takes events. `leaves` is called with a conversation that is over, `over` when its sockets are closed too.
-    `look` reads a side soon. `turn`: seconds for which one side may be read, after its first read.
+    `read` reads a side of a conversation at once. `turn`: seconds for which one side may be read, after its first read.
     """
 
     buffer: ReadBuffer
@@ -30,5 +30,5 @@ class Shared(Generic[C]):
     emit: Callable[[C, Event], None]
     leaves: Callable[[C], None]
     over: Callable[[C], None]
-    look: Callable[[Side], None]
+    read: Callable[[C, Side], None]
     turn: float = 0.0

@@ -334,6 +334,27 @@ async def test_bytes_of_a_large_frame_that_wait_for_more_are_read_by_catching_up
         assert not conversation.client.gathers
 
 
+@pytest.mark.parametrize("ends", [False, True])
+async def test_what_the_kernel_has_gathered_is_read_before_anybody_asks_how_much_came(ends: bool) -> None:
+    async with world() as here:
+        client, broker = here.link()
+        (conversation,) = here.reactor.conversations
+        came = 0
+        while not conversation.client.gathers:  # it is read at once until then
+            await client.send_all(BIG[came : came + 10_000])
+            came += len(await receive(broker, 10_000))
+        await client.send_all(BIG[came : came + 1000])
+        if ends:
+            conversation.link = Otherwise(conversation.link, receive_client=lambda data: [Close()])
+            conversation.broker.gathers = True
+        with capture_logs() as logs:
+            conversation.catch_up()
+        assert not logs
+        assert conversation.client.received == came + 1000
+        assert conversation.client.lacking == (0 if ends else len(BIG) - came - 1000)
+        assert conversation.is_over is ends
+
+
 async def test_the_end_of_a_large_frame_is_waited_for_by_no_more_bytes_though_full_portions_came_before_it() -> None:
     frame = produce(7, acks=1, records=b"r" * (2 * PORTION))
     async with world() as here:
