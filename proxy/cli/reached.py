@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import socket
 
+from proxy.core.addresses import LAST_PORT
+
 WITHIN = 6.0  # seconds for all brokers together, at least one for each
 
 
@@ -20,11 +22,14 @@ def check_reached(brokers: str) -> None:
     addresses = brokers.split(",")
     for address in addresses:
         host, _, port = address.rpartition(":")
+        if int(port) > LAST_PORT:
+            tried.append(f"{address}: there is no such port")
+            continue
         try:
             socket.create_connection((host.strip("[]"), int(port)), max(1.0, WITHIN / len(addresses))).close()
         except OSError as error:
             tried.append(f"{address}: {error.strerror or error}")
-        except (OverflowError, UnicodeError):  # OverflowError is about the port, UnicodeError about the name
+        except UnicodeError:  # of the name
             tried.append(f"{address}: there is no such address")
         else:
             return

@@ -19,7 +19,7 @@ def test_one_broker_that_takes_a_connection_is_enough(family: socket.AddressFami
     ("address", "why"),
     [
         ("127.0.0.1:1", "Connection refused"),
-        ("127.0.0.1:99999999999999999999", "there is no such address"),
+        ("127.0.0.1:99999999999999999999", "there is no such port"),
         ("na\u00efve..host:1", "there is no such address"),
     ],
 )
