@@ -94,7 +94,7 @@ def test_what_the_field_leads_to_is_masked_and_nothing_else(value: bytes | None,
         b'{"card": {"number": 1}, "amount": 1e999}',
         b'{"card": {"number": 1}, "amount": 1e99999999999999999999}',
         b"[" * 100_000,
-        b'{"a":' * 3_000 + b"1" + b"}" * 3_000,
+        b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
     ],
 )
 def test_what_cannot_be_looked_into_is_masked_whole(value: bytes) -> None:
