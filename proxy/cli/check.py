@@ -33,7 +33,7 @@ def command(files: tuple[str, ...]) -> None:
             fine = False
             later = ", ".join(sorted(".".join(map(str, path)) for path in unchecked(examined.wrong)))
             if later:
-                click.echo(printable(f"{file}: not yet checked any further: {later}; mend it first"))
+                click.echo(printable(f"{file}: further checks were left out for {later}; mend that, and check again"))
         else:
             listeners, clusters = len(config.listeners), len(config.clusters)
             click.echo(printable(f"{file}: fine; {listeners} listener(s), {clusters} cluster(s)"))

@@ -92,7 +92,8 @@ def test_the_topic_has_what_the_journal_has_in_order(cluster: Cluster, tmp_path:
     }
     assert found[0].headers() == [("content-type", b"application/cloudevents+json")]
     requests = [event for event in events if event["type"] == "doorkeeper.audit.request"]
-    assert sum(event["data"]["api"] == "Produce" for event in requests) == 300
+    produced = [event["data"]["errors"] for event in requests if event["data"]["api"] == "Produce"]
+    assert produced.count([]) == 300  # the others were refused by a broker that did not know of the topic yet
     assert "audit-all" not in json.dumps(requests)  # the proxy's own writes have no client
 
 

@@ -51,7 +51,7 @@ def test_a_section_that_is_not_yet_checked_any_further_is_told_last(tmp_path: Pa
     file.write_text(GOOD.replace("9192", "many"))
     first, last = check(file).output.splitlines()
     assert first.startswith(f"{file}:2:44: ")
-    assert last == f"{file}: not yet checked any further: listeners.clients; mend it first"
+    assert last == f"{file}: further checks were left out for listeners.clients; mend that, and check again"
 
 
 def with_rules(folder: Path, options: str, rules: str | None) -> Path:
@@ -68,7 +68,7 @@ def test_every_problem_of_a_file_of_rules_is_told_at_its_own_place(tmp_path: Pat
     result = check(with_rules(tmp_path, "{rules: acl.yaml, shadwo: true}", rules))
     assert result.output.splitlines() == [
         f'{tmp_path}/gateway.yaml:4:28: unknown option "shadwo"; did you mean "shadow"?',
-        f"{tmp_path}/gateway.yaml: not yet checked any further: plugins.0; mend it first",
+        f"{tmp_path}/gateway.yaml: further checks were left out for plugins.0; mend that, and check again",
     ]
     result = check(with_rules(tmp_path, "{rules: acl.yaml}", rules))
     assert result.output.splitlines() == [

@@ -111,7 +111,7 @@ async def test_a_client_that_comes_in_does_not_wait_while_the_reactor_lingers(
     config = configuration(broker.endpoint)
     async with serving(config):
         with monkeypatch.context() as patched:
-            patched.setattr(reactor, "LINGER", 10.0)
+            patched.setattr("proxy.net.serving.LINGER", 10.0)
             patched.setattr(reactor, "COMING_IN", 600.0)
             began = trio.current_time()
             for _ in range(2):
