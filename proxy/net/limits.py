@@ -144,6 +144,8 @@ class Watch:
                 reason = f"no request within {self._limits.first_frame:g} s (limits.first_frame)"
             elif client.lacking or broker.lacking or client.stalled or broker.stalled:
                 connection.catch_up()
+                if connection not in connections:
+                    continue
                 reason = (
                     self._slow(client, "a request of the client", now, elapsed)
                     or self._slow(broker, "a response of the broker", now, elapsed)

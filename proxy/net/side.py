@@ -20,7 +20,7 @@ from proxy.net.tls.sockets import TlsSocket
 from proxy.protocol.splitter import Splitter
 
 PORTION = 256 << 10  # bytes that are read at a time from most sides
-GATHERED = 128 << 10  # bytes of a large frame
+GATHERED = 128 << 10  # bytes of a large frame that are there before an event says so
 
 Again = OrderedDict["Side", None]  # a queue in which each side stands once
 

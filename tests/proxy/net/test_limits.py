@@ -191,6 +191,21 @@ async def test_what_the_kernel_gathers_of_a_slow_frame_counts(
     assert slow.ended is not None
 
 
+async def test_a_connection_that_ends_as_it_is_read_is_not_late_too(
+    connections: set[Connection], autojump_clock: MockClock
+) -> None:
+    class Ending(Connection):
+        def catch_up(self) -> None:
+            if trio.current_time() - self.opened >= 31:
+                self.abort("its client is gone")
+
+    ending, before = Ending(connections, begun=True), counters.slow_frames
+    ending.client.lacking = 100 * MIB
+    await trio.sleep(40)
+    assert ending.ended == (31, "its client is gone")
+    assert counters.slow_frames == before
+
+
 async def test_a_frame_that_came_fast_and_stops_just_before_its_end_is_ended_soon(
     connections: set[Connection], autojump_clock: MockClock
 ) -> None:
