@@ -153,13 +153,13 @@ def _entry(value: object, info: ValidationInfo) -> PluginUse:
     if not isinstance(entry, dict) or len(entry) != 1:
         raise wrong(f"{shown(value)} is not one plugin", 'write "- name: {options}", one plugin to each "-"')
     name, given = next(iter(entry.items()))
-    packages = _packages(str(name))
+    packages = [] if name in BUILT_IN else _packages(str(name))
     if name in ALWAYS_THERE:
         if packages:
             fact = f'"{name}" is always there, as the plugin of Doorkeeper; that of "{packages[0]}" cannot be used'
             raise wrong(fact, _RENAME)
         raise wrong(f'"{name}" is always there', "leave it out")
-    if len(packages) > 1 and name not in BUILT_IN:
+    if len(packages) > 1:
         both = " and ".join(f'"{package}"' for package in packages)
         raise wrong(f'the packages {both} each have a plugin "{name}"', "uninstall all but one of them")
     try:
