@@ -96,12 +96,6 @@ class Conversation(SidePair):
         else:
             self.abort(f"the connection to the broker broke: {error.strerror or error}")
 
-    def catch_up(self) -> None:
-        """Read at once what the kernel has gathered of large frames. This may end the conversation."""
-        for side in (self.client, self.broker):
-            if side.gathers and not self.is_over:
-                self.shared.read(self, side)
-
     # Sending.
 
     def carry_out(self, commands: Sequence[Command]) -> None:

@@ -5,7 +5,7 @@ Rules:
 * After that it may be idle, in both directions, for `idle`. With TLS, bytes that cannot be decrypted yet do not count
   as traffic. An idle connection is no fault: brokers end such connections too, and clients reconnect when they need to.
 * A frame that began, from either side, must arrive at 64 KiB a second. It may fall behind that by `frame_time`. Time in
-  which we do not read it is not counted. Bytes of it that the kernel has gathered (`side.py`) are read first.
+  which we do not read it is not counted.
 * Bytes that a side has not taken must leave at that rate too. They may fall behind it by `take_time`.
 * Connections have no timers: with ten thousand connections one look at all costs 2 ms, a timer for each far more.
   Nothing is noted when a frame begins. The next look knows the frame again by the position of its end in the stream.
@@ -70,9 +70,6 @@ class Timed(Protocol):
     @property
     def broker(self) -> TimedSide:
         """The side that sends responses."""
-
-    def catch_up(self) -> None:
-        """Read at once what waits in the kernel for more of a large frame. This may end the connection."""
 
     def abort(self, reason: str | None = None, *, is_fault: bool = True) -> None:
         """End it now."""
@@ -143,9 +140,6 @@ class Watch:
                 self._counters.late_first_frame += 1
                 reason = f"no request within {self._limits.first_frame:g} s (limits.first_frame)"
             elif client.lacking or broker.lacking or client.stalled or broker.stalled:
-                connection.catch_up()
-                if connection not in connections:
-                    continue
                 reason = (
                     self._slow(client, "a request of the client", now, elapsed)
                     or self._slow(broker, "a response of the broker", now, elapsed)

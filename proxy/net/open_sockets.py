@@ -3,7 +3,7 @@
 Rules:
 * A socket is registered once, edge-triggered. It is unregistered when its conversation leaves.
 * Bytes are counted since the start, including those of conversations that are over.
-* `nudge()` wakes the loop from its wait for events, for work that comes without an event.
+* Two descriptors have no side: `nudge()` and the `timer` wake the loop from its wait for events.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import os
 import select
 
 from proxy.net.conversation import Conversation
+from proxy.net.kernel_timer import KernelTimer
 from proxy.net.side import Side
 
 EDGES = select.EPOLLIN | select.EPOLLOUT | select.EPOLLRDHUP | select.EPOLLET
@@ -31,8 +32,10 @@ class OpenSockets:
         self.sides: list[Side | None] = []
         self._received = [0, 0]  # bytes from brokers and from clients, of conversations that are over
         self._nudge = os.eventfd(0, os.EFD_NONBLOCK)
-        self._make_places(self._nudge)
-        self.epoll.register(self._nudge, select.EPOLLIN | select.EPOLLET)
+        self.timer = KernelTimer()
+        for fd in (self._nudge, self.timer.fd):
+            self._make_places(fd)
+            self.epoll.register(fd, select.EPOLLIN | select.EPOLLET)
 
     def add(self, conversation: Conversation) -> None:
         """Watch its sockets. Raises OSError if the system has no room for more: then nothing was added."""
@@ -70,6 +73,7 @@ class OpenSockets:
         """Close the epoll. Nothing waits for events any more."""
         self.epoll.close()
         os.close(self._nudge)
+        self.timer.close()
 
     @property
     def bytes_from_clients(self) -> int:

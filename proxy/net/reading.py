@@ -14,8 +14,6 @@ Rules:
   one read of 1 MiB costs less than four of 256 KiB. Portions stay small where more than 8 sides are ready, and where
   the peer was stalled before, since what it does not take has to be kept. Where more than 64 are ready they are very
   small: 300 clients that sent 999 small requests each at the same moment kept others waiting for 200 ms.
-* Where no other side is ready, the kernel may gather the bytes of a large frame (`side.py`). Beside others they gather
-  anyway, while those are served.
 """
 
 from __future__ import annotations
@@ -52,8 +50,6 @@ def read(conversation: Conversation, side: Side) -> None:
             if tls is not None and tls.rest:
                 break
             side.readable = False
-            if side.gathers:
-                side.gather()
             return
         except OSError as error:
             conversation.lost(side, error)
@@ -76,8 +72,6 @@ def read(conversation: Conversation, side: Side) -> None:
             conversation.shared.budget.kept(conversation)
         if count < portion and not side.hung and (tls is None or not tls.rest):
             side.readable = False
-            if tls is None and (side.gathers or (count > SMALL and turn >= ROUND)):
-                side.gather()
             return
         side.portion = BUFFER if turn >= FEW and not peer.stalls else PORTION
         if turn < SHORT:

@@ -2,8 +2,8 @@
 
 Rules:
 * A waiter is resumed once, and only while it is not closing. A sleep of days does not outlive its link.
-* A delay counts from the event that caused it. The sleeping task may start a millisecond later, because the reactor
-  lingers. Counted from that start, a delay of 5 ms took 6.8.
+* A delay counts from the event that caused it. The sleeping task may start 2 ms later, because the reactor lingers.
+  Counted from that start, a delay of 5 ms took 6.8.
 * Calls `apart` compute for long. Those of one name run one at a time (`long_calls.py`), and leave the threads for files
   free. Such a call does not begin if its link is over. While one runs, the reactor does not linger.
 * Wake-ups come at whole milliseconds only, because epoll rounds its timeouts up. So the sleep is half a millisecond

@@ -10,7 +10,7 @@ from proxy.core.events import Event
 from proxy.net.budget import Budget
 from proxy.net.read_buffer import ReadBuffer
 from proxy.net.resuming import Resuming
-from proxy.net.side import Again, Side
+from proxy.net.side import Again
 
 C = TypeVar("C")  # the class of conversations
 
@@ -20,7 +20,7 @@ class Shared(Generic[C]):
     """What all conversations of a reactor share. `again`: sides with more to read for which no event will come.
 
     `emit` takes events. `leaves` is called with a conversation that is over, `over` when its sockets are closed too.
-    `read` reads a side of a conversation at once. `turn`: seconds for which one side may be read, after its first read.
+    `turn`: seconds for which one side may be read, after its first read.
     """
 
     buffer: ReadBuffer
@@ -30,5 +30,4 @@ class Shared(Generic[C]):
     emit: Callable[[C, Event], None]
     leaves: Callable[[C], None]
     over: Callable[[C], None]
-    read: Callable[[C, Side], None]
     turn: float = 0.0

@@ -5,13 +5,10 @@ Rules:
 * `blocked` counts the reasons not to read. When the last one is gone, and there may be more, the side is in `again`.
 * A closed side refers to nothing that refers to it, so that what was sent and received is freed at once.
 * With edge-triggered events, an event for readable data comes only once. `readable` remembers it.
-* While much of a frame is to come that nobody looks at, the kernel gathers 128 KiB before it says that there is
-  something to read: a fetch of 1 MiB takes a tenth less. What comes slowly is read at each look of `limits.py`.
 """
 
 from __future__ import annotations
 
-import socket
 from collections import OrderedDict
 from collections.abc import Callable
 
@@ -20,7 +17,6 @@ from proxy.net.tls.sockets import TlsSocket
 from proxy.protocol.splitter import Splitter
 
 PORTION = 256 << 10  # bytes that are read at a time from most sides
-GATHERED = 128 << 10  # bytes of a large frame that are there before an event says so
 
 Again = OrderedDict["Side", None]  # a queue in which each side stands once
 
@@ -34,7 +30,6 @@ class Side(Outgoing):
     __slots__ = (
         "_again",
         "blocked",
-        "gathers",
         "gone",
         "hung",
         "is_client",
@@ -61,7 +56,6 @@ class Side(Outgoing):
         self.splitter = splitter
         self.portion = PORTION  # how much to read at a time
         self.received = 0  # bytes so far
-        self.gathers = False  # the kernel waits for more bytes before it gives an event
         self.readable = False  # there may be more to read, for which no event comes
         self.hung = False  # the peer has closed its end
         self.gone = False  # the connection broke
@@ -101,16 +95,6 @@ class Side(Outgoing):
         self.blocked -= 1
         if not self.blocked and self.readable:
             self._again[self] = None
-
-    def gather(self) -> None:
-        """All is read for now: have the kernel gather what comes next, if it is much of one frame, or else not.
-
-        Since Linux 4.18 there is an event at once if so much has come already.
-        """
-        gathers = self.splitter.passing >= GATHERED
-        if gathers is not self.gathers:
-            self.gathers = gathers
-            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, GATHERED if gathers else 1)
 
     def close(self) -> None:
         """Close the socket. Nothing is received or sent any more."""

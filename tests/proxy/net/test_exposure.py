@@ -67,7 +67,10 @@ async def test_of_brokers_without_end_only_those_are_looked_at_that_may_be(make:
 
 
 @pytest.mark.parametrize("by", ["discovery", "another worker"])
-async def test_others_run_while_the_ports_of_many_brokers_open(make: Make, nursery: trio.Nursery, by: str) -> None:
+async def test_others_run_while_the_ports_of_many_brokers_open(
+    make: Make, nursery: trio.Nursery, by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("proxy.net.time_slices.SLICE", 0)  # on a fast machine all of them open within three
     exposure = await make()
     first = HIGHEST - MANY - exposure.listeners[0].bind.port
     many, turns = dict.fromkeys(range(first, first + MANY), KAFKA), set()
@@ -84,7 +87,7 @@ async def test_others_run_while_the_ports_of_many_brokers_open(make: Make, nurse
         for node_id, real in many.items():
             exposure.learn(Learned("main", node_id, *real))
         await exposure.open()
-    assert len(turns) > 3
+    assert len(turns) > MANY / 2
     assert exposure.topologies["clients-0"].brokers.keys() == many.keys()
 
 

@@ -25,7 +25,6 @@ class Side:
     stalls: int = 0
     lacking: int = 0
     kept: int = 0
-    gathered: int = 0  # bytes that the kernel has, and of which no event came
 
 
 @dataclass(eq=False)
@@ -45,12 +44,6 @@ class Connection:
 
     def __post_init__(self) -> None:
         self.among.add(self)
-
-    def catch_up(self) -> None:
-        for side in (self.client, self.broker):
-            self.moved += side.gathered
-            side.received += side.gathered
-            side.lacking, side.gathered = side.lacking - side.gathered, 0
 
     def abort(self, reason: str | None = None, *, is_fault: bool = True) -> None:
         self.ended = trio.current_time() - self.opened, reason
@@ -176,34 +169,6 @@ async def test_a_large_frame_on_a_slow_line_passes(connections: set[Connection],
     slow.client.lacking = 0
     await trio.sleep(100)
     assert slow.ended is None
-
-
-async def test_what_the_kernel_gathers_of_a_slow_frame_counts(
-    connections: set[Connection], autojump_clock: MockClock
-) -> None:
-    slow = Connection(connections, begun=True)
-    slow.broker.lacking = 100 * MIB
-    for _ in range(1200):
-        slow.broker.gathered += 70_000
-        await trio.sleep(1)
-    assert slow.ended is None
-    await trio.sleep(34)
-    assert slow.ended is not None
-
-
-async def test_a_connection_that_ends_as_it_is_read_is_not_late_too(
-    connections: set[Connection], autojump_clock: MockClock
-) -> None:
-    class Ending(Connection):
-        def catch_up(self) -> None:
-            if trio.current_time() - self.opened >= 31:
-                self.abort("its client is gone")
-
-    ending, before = Ending(connections, begun=True), counters.slow_frames
-    ending.client.lacking = 100 * MIB
-    await trio.sleep(40)
-    assert ending.ended == (31, "its client is gone")
-    assert counters.slow_frames == before
 
 
 async def test_a_frame_that_came_fast_and_stops_just_before_its_end_is_ended_soon(

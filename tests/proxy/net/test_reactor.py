@@ -33,7 +33,7 @@ from proxy.net.outgoing import AT_ONCE
 from proxy.net.reactor import Reactor
 from proxy.net.reading import LEAST, goodbye, read
 from proxy.net.serving import GOODBYES
-from proxy.net.side import GATHERED, PORTION, Side
+from proxy.net.side import PORTION, Side
 from proxy.protocol.frame import SIZE
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.heartbeat import HeartbeatRequest
@@ -310,88 +310,29 @@ async def test_a_large_answer_whose_end_is_wanted_passes_whole() -> None:
                 assert await receive(client, len(answer)) == answer
 
 
-async def test_bytes_of_a_large_frame_that_wait_for_more_are_read_by_catching_up() -> None:
+async def test_the_timer_of_the_loop_runs_in_a_turn_and_not_between_turns() -> None:
     async with world() as here:
         client, broker = here.link()
-        (conversation,) = here.reactor.conversations
-
-        async def look_again_and_again() -> None:
-            while True:
-                conversation.catch_up()
-                await trio.sleep(0.01)
-
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(look_again_and_again)
-            for piece in (BIG[:GATHERED], BIG[GATHERED : GATHERED + 1000]):
-                await client.send_all(piece)
-                assert await receive(broker, len(piece)) == piece
-            assert conversation.client.gathers
-            nursery.cancel_scope.cancel()
-        rest = BIG[GATHERED + 1000 :] + heartbeat(8)
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(client.send_all, rest)
-            assert await receive(broker, len(rest)) == rest
-        assert not conversation.client.gathers
+        for number in range(3):
+            await client.send_all(heartbeat(number))
+            await receive(broker, len(heartbeat(number)))
+            with open(f"/proc/self/fdinfo/{here.reactor.sockets.timer.fd}") as file:
+                (left,) = (line for line in file if line.startswith("it_value"))
+            assert left == "it_value: (0, 0)\n"
 
 
-@pytest.mark.parametrize("ends", [False, True])
-async def test_what_the_kernel_has_gathered_is_read_before_anybody_asks_how_much_came(ends: bool) -> None:
-    async with world() as here:
-        client, broker = here.link()
-        (conversation,) = here.reactor.conversations
-        came = 0
-        while not conversation.client.gathers:  # it is read at once until then
-            await client.send_all(BIG[came : came + 10_000])
-            came += len(await receive(broker, 10_000))
-        await client.send_all(BIG[came : came + 1000])
-        if ends:
-            conversation.link = Otherwise(conversation.link, receive_client=lambda data: [Close()])
-            conversation.broker.gathers = True
-        with capture_logs() as logs:
-            conversation.catch_up()
-        assert not logs
-        assert conversation.client.received == came + 1000
-        assert conversation.client.lacking == (0 if ends else len(BIG) - came - 1000)
-        assert conversation.is_over is ends
-
-
-async def test_the_end_of_a_large_frame_is_waited_for_by_no_more_bytes_though_full_portions_came_before_it() -> None:
-    frame = produce(7, acks=1, records=b"r" * (2 * PORTION))
-    async with world() as here:
-        here.link()
-        (conversation,) = here.reactor.conversations
-        client, conversation.shared.turn = conversation.client, 1.0
-        conversation.broker.sock = Otherwise(conversation.broker.sock, send=len)  # takes everything
-        pieces = [frame[:200_000], None, frame[200_000 : 200_000 + PORTION], None]
-
-        def give(room: memoryview, most: int) -> int:
-            piece = pieces.pop(0)
-            if piece is None:
-                raise BlockingIOError
-            room[: len(piece)] = piece
-            return len(piece)
-
-        client.sock = Otherwise(client.sock, recv_into=give)
-        read(conversation, client)
-        assert client.gathers
-        pieces.pop(0)
-        read(conversation, client)
-        assert not pieces
-        assert not client.gathers
-
-
-async def test_a_large_frame_passes_whole_whatever_waits_for_more_of_it_when() -> None:
+async def test_a_large_frame_passes_whole_in_whatever_pieces_it_comes() -> None:
     dice = random.Random(12)
     async with world() as here:
         client, broker = here.link()
         for _ in range(30):
-            frame = produce(7, acks=1, records=dice.randbytes(dice.randrange(6 * GATHERED)))
+            frame = produce(7, acks=1, records=dice.randbytes(dice.randrange(3 * PORTION)))
             async with trio.open_nursery() as nursery:
 
                 async def send(frame: bytes) -> None:
                     at = 0
                     while at < len(frame):
-                        size = dice.choice((1, 1000, 60_000, GATHERED, 2 * GATHERED))
+                        size = dice.choice((1, 1000, 60_000, PORTION))
                         await client.send_all(frame[at : at + size])
                         at += size
 
@@ -399,8 +340,8 @@ async def test_a_large_frame_passes_whole_whatever_waits_for_more_of_it_when() -
                 assert await receive(broker, len(frame)) == frame
 
 
-@pytest.mark.parametrize("came", [100_000, GATHERED + 1000, len(BIG) - 1])
-async def test_a_client_that_leaves_within_a_large_frame_is_over_whatever_waits_for_more(came: int) -> None:
+@pytest.mark.parametrize("came", [100_000, PORTION + 1000, len(BIG) - 1])
+async def test_a_client_that_leaves_within_a_large_frame_is_over(came: int) -> None:
     async with world() as here, trio.open_nursery() as nursery:
         client, broker = here.link()
 
