@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from proxy.protocol.frame import Buffer
 
-BUFFER = 1088 << 10  # bytes that are read at a time, at most: 1 MiB, Kafka's usual limit of a batch, and its frame
+BUFFER = 512 << 10  # bytes that are read at a time, at most
 
 
 class Backlog:

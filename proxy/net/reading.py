@@ -11,9 +11,10 @@ Rules:
 * After some rounds other sides have their turn, and this side waits in `again`. The more sides there are, the shorter
   is a turn: with 20 sides that have much to read, turns of 2 ms kept a small request waiting for 100 ms.
 * A side that has much is read in larger portions: after each, little of Python is left in the processor's caches, so
-  one read of 1 MiB costs less than four of 256 KiB. Portions stay small where more than 8 sides are ready, and where
-  the peer was stalled before, since what it does not take has to be kept. Where more than 64 are ready they are very
-  small: 300 clients that sent 999 small requests each at the same moment kept others waiting for 200 ms.
+  one read of 512 KiB costs less than two of 256 KiB. One of 1 MiB costs more than two of 512 KiB: what was read is no
+  longer in those caches when it is sent. Portions stay small where more than 8 sides are ready, and where the peer was
+  stalled before, since what it does not take has to be kept. Where more than 64 are ready they are very small: 300
+  clients that sent 999 small requests each at the same moment kept others waiting for 200 ms.
 """
 
 from __future__ import annotations
