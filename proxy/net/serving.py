@@ -111,8 +111,8 @@ class ServingLoop:
                 conversation, side = owners[fd], sides[fd]
                 if conversation is None or side is None:
                     if fd == timer.fd:
-                        deadline = now
-                    continue  # an earlier event closed it
+                        deadline = now  # it has lingered for long enough
+                    continue  # it is the timer or a nudge, or an earlier event closed it
                 try:
                     if side.stalled and flags & ROOM:
                         conversation.flush(side)
