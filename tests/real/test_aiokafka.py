@@ -13,7 +13,7 @@ from aiokafka.admin import AIOKafkaAdminClient, NewPartitions, NewTopic
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
 from tests.real.records import CODECS, Record, digest, large_record, patiently, some_records
-from tests.real.topics import create
+from tests.real.topics import create, create_led
 from tests.real.way import Way
 
 pytestmark = pytest.mark.real
@@ -66,14 +66,14 @@ def test_every_codec_arrives_as_it_was_sent(way: Way, same: Callable[[object], N
 
 @pytest.mark.parametrize("acks", [0, 1, "all"])
 def test_every_kind_of_acknowledgement_works(way: Way, acks: int | str) -> None:
-    topic = create(way, f"aio-acks-{acks}", partitions=1)
+    topic = create_led(way, f"aio-acks-{acks}")
 
     async def scenario() -> list[Any]:
         await produce(way, topic, some_records(100), acks=acks)
         async with consumer(way, f"aio-acks-{acks}", topic) as consuming:
-            return await take(consuming, 100)
+            return await take(consuming, 101)
 
-    assert [record.offset for record in asyncio.run(scenario())] == list(range(100))
+    assert [record.offset for record in asyncio.run(scenario())] == list(range(101))
 
 
 def test_ten_megabytes_in_one_record_pass(way: Way, same: Callable[[object], None]) -> None:

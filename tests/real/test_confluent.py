@@ -20,7 +20,7 @@ from confluent_kafka.admin import (
 )
 
 from tests.real.records import CODECS, PATIENCE, Record, digest, large_record, patiently, some_records
-from tests.real.topics import create, settings
+from tests.real.topics import create, create_led, settings
 from tests.real.way import Way
 
 pytestmark = pytest.mark.real
@@ -89,10 +89,10 @@ def test_every_codec_arrives_as_it_was_sent(way: Way, same: Callable[[object], N
 
 @pytest.mark.parametrize("acks", ["0", "1", "all"])
 def test_every_kind_of_acknowledgement_works(way: Way, acks: str) -> None:
-    topic = create(way, f"rd-acks-{acks}", partitions=1)
+    topic = create_led(way, f"rd-acks-{acks}")
     produce(way, topic, some_records(100), acks=acks)
     with consuming(way, f"rd-acks-{acks}", [topic]) as consumer:
-        assert [message.offset() for message in take(consumer, 100)] == list(range(100))
+        assert [message.offset() for message in take(consumer, 101)] == list(range(101))
 
 
 def test_ten_megabytes_in_one_message_pass(way: Way, same: Callable[[object], None]) -> None:

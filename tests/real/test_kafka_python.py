@@ -23,7 +23,7 @@ from kafka.admin import ConfigResource
 from kafka.errors import KafkaError
 
 from tests.real.records import CODECS, JOINING, PATIENCE, Record, digest, large_record, patiently, some_records
-from tests.real.topics import create
+from tests.real.topics import create, create_led
 from tests.real.way import Way
 
 pytestmark = pytest.mark.real
@@ -83,10 +83,10 @@ def test_every_codec_arrives_as_it_was_sent(way: Way, same: Callable[[object], N
 
 @pytest.mark.parametrize("acks", [0, 1, "all"])
 def test_every_kind_of_acknowledgement_works(way: Way, acks: int | str) -> None:
-    topic = create(way, f"kp-acks-{acks}", partitions=1)
+    topic = create_led(way, f"kp-acks-{acks}")
     produce(way, topic, some_records(100), acks=acks, enable_idempotence=acks == "all")
     with consuming(way, f"kp-acks-{acks}", topic) as consumer:
-        assert [record.offset for record in take(consumer, 100)] == list(range(100))
+        assert [record.offset for record in take(consumer, 101)] == list(range(101))
 
 
 def test_ten_megabytes_in_one_record_pass(way: Way, same: Callable[[object], None]) -> None:
