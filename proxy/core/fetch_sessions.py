@@ -26,6 +26,9 @@ from proxy.protocol.messages.share_fetch import ShareFetchRequest
 
 WITH_SESSIONS, WITH_IDS = 7, 13  # versions of Fetch
 FULL, LAST = 0, -1  # epochs of requests that do not go on with a session
+# Errors of requests that go on with a session: it is not there; the request is not the next one of it.
+FETCH_ERRORS = ErrorCode.FETCH_SESSION_ID_NOT_FOUND, ErrorCode.INVALID_FETCH_SESSION_EPOCH
+SHARE_ERRORS = ErrorCode.SHARE_SESSION_NOT_FOUND, ErrorCode.INVALID_SHARE_SESSION_EPOCH
 MOST = 64  # sessions of one connection; the oldest is forgotten, and its client begins anew
 
 SessionRequest = FetchRequest | ShareFetchRequest | ShareAcknowledgeRequest
@@ -87,27 +90,20 @@ class FetchSessions(Generic[S]):
 
     def fetch(self, version: int, request: FetchRequest) -> SessionTurn[S]:
         """The turn of a Fetch request. The caller takes what it asks for into the session."""
-        by_id, epoch = version >= WITH_IDS, request.session_epoch
         asked = [
             FetchedTopic(named(topic, version), {one.partition: one for one in turns(topic.partitions)})
             for topic in turns(request.topics)
         ]
-        if version < WITH_SESSIONS or epoch in (FULL, LAST):
+        turn = SessionTurn(self._of(by_id=version >= WITH_IDS), asked, [])
+        if version < WITH_SESSIONS or request.session_epoch in (FULL, LAST):
             self.close(request)
-            return SessionTurn(self._of(by_id=by_id), asked, [], opens=version >= WITH_SESSIONS and epoch == FULL)
-        forgotten = [
+            turn.opens = version >= WITH_SESSIONS and request.session_epoch == FULL
+            return turn
+        turn.forgotten = [
             FetchedTopic(named(topic, version), dict.fromkeys(topic.partitions))
             for topic in turns(request.forgotten_topics_data)
         ]
-        session = self._going_on(request)
-        if session is None:
-            return SessionTurn(self._of(by_id=by_id), asked, forgotten, ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
-        if session.epoch != epoch:
-            return SessionTurn(self._of(by_id=by_id), asked, forgotten, ErrorCode.INVALID_FETCH_SESSION_EPOCH)
-        if session.by_id is not by_id:
-            return SessionTurn(self._of(by_id=by_id), asked, forgotten, ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
-        session.advance()
-        return SessionTurn(session, asked, forgotten, goes_on=True)
+        return self._going_on(request, request.session_epoch, turn, FETCH_ERRORS)
 
     def share_fetch(self, request: ShareFetchRequest) -> SessionTurn[S]:
         """The turn of a ShareFetch request, likewise."""
@@ -116,35 +112,43 @@ class FetchSessions(Generic[S]):
             FetchedTopic(topic.topic_id, {one.partition_index: one for one in turns(topic.partitions)})
             for topic in turns(request.topics)
         ]
+        turn = SessionTurn(self._of(by_id=True), asked, [])
         if epoch == FULL:
-            fresh = self._of(by_id=True)
             if any(one.acknowledgement_batches for each in asked for one in turns(each.partitions.values())):
-                return SessionTurn(fresh, asked, [], ErrorCode.INVALID_REQUEST)
-            self.open(_key(request), fresh)
-            return SessionTurn(fresh, asked, [])
+                turn.error = ErrorCode.INVALID_REQUEST
+            else:
+                self.open(_key(request), turn.session)
+            return turn
         if epoch == LAST:
-            error = ErrorCode.SHARE_SESSION_NOT_FOUND if self.get(request) is None else None
+            if self.get(request) is None:
+                turn.error = ErrorCode.SHARE_SESSION_NOT_FOUND
             self.close(request)
-            return SessionTurn(self._of(by_id=True), asked, [], error)
-        forgotten = [
+            return turn
+        turn.forgotten = [
             FetchedTopic(topic.topic_id, dict.fromkeys(topic.partitions))
             for topic in turns(request.forgotten_topics_data)
         ]
-        session = self._going_on(request)
-        if session is None:
-            return SessionTurn(self._of(by_id=True), asked, forgotten, ErrorCode.SHARE_SESSION_NOT_FOUND)
-        if session.epoch != epoch:
-            return SessionTurn(self._of(by_id=True), asked, forgotten, ErrorCode.INVALID_SHARE_SESSION_EPOCH)
-        session.advance()
-        return SessionTurn(session, asked, forgotten, goes_on=True)
+        return self._going_on(request, epoch, turn, SHARE_ERRORS)
 
-    def _going_on(self, request: SessionRequest) -> S | None:
-        """The session that this request goes on with."""
+    def _going_on(
+        self, request: SessionRequest, epoch: int, turn: SessionTurn[S], errors: tuple[ErrorCode, ErrorCode]
+    ) -> SessionTurn[S]:
+        """The turn of a request that goes on with a session, if it is there and this is the next request of it."""
         session = self.get(request)
         if session is not None and session.is_full:
             self.close(request)
-            return None
-        return session
+            session = None
+        not_found, wrong_epoch = errors
+        if session is None:
+            turn.error = not_found
+        elif session.epoch != epoch:
+            turn.error = wrong_epoch
+        elif session.by_id is not turn.session.by_id:
+            turn.error = ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR
+        else:
+            session.advance()
+            turn.session, turn.goes_on = session, True
+        return turn
 
     def gives_up(self, request: FetchRequest, turn: SessionTurn[S]) -> bool:
         """Is the session empty now? Then the broker gives it up, and answers as if there were no session."""
