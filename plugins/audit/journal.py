@@ -1,6 +1,6 @@
 """The journal: events in, signed segments out.
 
-    journal = Journal(folder, key_file, instance, worker, tell)
+    journal = Journal(folder, key_file, instance, worker, tell, clock)
     journal.open()
     journal.put("request", at, fields, party)
     journal.work()              # again and again, in a thread
@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,7 @@ from plugins.audit.rotation import Rotation
 from plugins.audit.shared import SharedFields
 from plugins.audit.signing import fingerprint, key_text, signing_key
 from plugins.audit.writing import JournalWriting
-from proxy.plugin import LineWriter
+from proxy.plugin import LineWriter, PluginClock
 
 AGAIN = 1.0  # seconds until a disk that refused is tried again
 
@@ -45,7 +44,7 @@ class JournalError(Exception):
 
 
 class Journal:
-    """A journal in `folder`, written by one process. `wall` gives seconds since 1970.
+    """A journal in `folder`, written by one process.
 
     `due` gives the summaries that are over at a moment, `window` the longest time for which they count, in seconds.
     `copy` gets lines that are on disk, `unwritten` the number of events that could not be made into lines.
@@ -58,8 +57,8 @@ class Journal:
         instance: str,
         worker: int,
         tell: LineWriter,
+        clock: PluginClock,
         rotation: Rotation | None = None,
-        wall: Callable[[], float] = time.time,
         room: int = ROOM,
         due: Callable[[float], Iterable[QueuedEvent]] = lambda now: (),
         window: Callable[[], float] = lambda: 0.0,
@@ -72,7 +71,7 @@ class Journal:
         self._worker = worker
         self._tell = tell
         self._rotation = rotation or Rotation()
-        self._wall = wall
+        self._clock = clock
         self._queue = EventQueue(room)
         self._due = due
         self._window = window
@@ -100,7 +99,7 @@ class Journal:
                 self._instance,
                 self._worker,
                 key,
-                self._wall,
+                self._clock.wall,
                 self._rotation,
                 others,
                 self._window,
@@ -112,7 +111,7 @@ class Journal:
         except OSError as error:
             place = error.filename or self._folder
             raise JournalError(f"{place}: the journal cannot be written ({error.strerror}); {_REMEDY}") from None
-        self._writing = JournalWriting(chain, self._queue, self._tell, self._wall, self._due, self._unwritten)
+        self._writing = JournalWriting(chain, self._queue, self._tell, self._clock.wall, self._due, self._unwritten)
         self._tell("audit journal begun", folder=str(self._folder), key=fingerprint(key_text(key.public_key())))
 
     def put(
@@ -172,8 +171,8 @@ class Journal:
     def work(self) -> None:
         """Write the events that were put, and begin another segment where it is time."""
         with self._one_writes:
-            if self._refused_at is None or time.monotonic() - self._refused_at >= AGAIN:
-                self._done(lambda: self._writing.write(self._wall()))
+            if self._refused_at is None or self._clock.read() - self._refused_at >= AGAIN:
+                self._done(lambda: self._writing.write(self._clock.wall()))
 
     def close(self) -> None:
         """Write all events, and seal the last segment."""
@@ -190,7 +189,7 @@ class Journal:
                 place = str(error.filename or self._folder)
                 why = f"{error.strerror}; {_REMEDY}"
                 self._tell("audit journal cannot be written", level="error", place=place, why=why)
-            self._refused_at = time.monotonic()
+            self._refused_at = self._clock.read()
             return False
         if self._refused_at is not None:
             self._refused_at = None

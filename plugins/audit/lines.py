@@ -7,8 +7,8 @@ an `events_lost` takes its place (`writing.py`).
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 from plugins.audit.frames import LARGEST
 from plugins.audit.queue import Loss, QueuedEvent
@@ -32,7 +32,11 @@ def _begin(kind: str) -> str:
 def timestamp(seconds: float) -> str:
     """A time as it stands in the journal; `seconds` since 1970."""
     second, rest = divmod(round(seconds * 1e6), 1_000_000)
-    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(second))}.{rest:06}Z"
+    return f"{_date_time(second)}.{rest:06}Z"
+
+
+def _date_time(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 class EventLines:
@@ -88,5 +92,5 @@ class EventLines:
         micros = round(at * 1e6)
         second, rest = divmod(micros, 1_000_000)
         if second != self._second:
-            self._second, self._text = second, time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+            self._second, self._text = second, _date_time(second)
         return f"{self._text}.{rest:06}Z"

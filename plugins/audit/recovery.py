@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 from base64 import b64decode
 from contextlib import suppress
 from hashlib import sha256
@@ -31,13 +30,12 @@ from plugins.audit.open_segment import UNNAMED
 from plugins.audit.plain_files import create, is_plain, listed, pass_over
 from plugins.audit.seals import SEAL, BadSealError, Seal, SegmentEnd, prepared, put_in_place, read_seal, seal
 from plugins.audit.segments import CHECK, SegmentName, beside, by_chain, checks, hours, segments
-from proxy.plugin.files import lock_if_free
+from proxy.plugin.files import lock_if_free, lock_soon
 
 TORN = "torn"  # the ending of the file with a torn frame
 MOST_EVENTS = 1 << 62  # of a chain
 MOST_CHAINS = 100  # the newest chains, which a new chain names; older ones were named by these
-PATIENCE = 5.0  # seconds to wait for the lock of a file that no writer has
-BREATHER = 0.01
+PATIENCE = 5.0  # seconds to wait for the lock of a file that has no writer: who reads or recovers it has it shortly
 
 
 def recover(journal: Path, key: Ed25519PrivateKey) -> list[Path]:
@@ -72,11 +70,11 @@ def _recovered(journal: Path, chain: list[SegmentName], key: Ed25519PrivateKey) 
     # A file that is gone was taken away by a writer that could not write it, or by a user: the rest is left alone.
     with suppress(FileNotFoundError), open(journal / last.path, "r+b") as newest:
         # A reader shares this lock. A writer does not, nor does another process that recovers: nobody waits for these.
-        if not lock_if_free(newest.fileno(), shared=True) or not _gets_lock(newest.fileno()):
+        if not lock_if_free(newest.fileno(), shared=True) or not lock_soon(newest.fileno(), PATIENCE):
             return sealed
         for name in before:
             with open(journal / name.path, "r+b") as opened:
-                if not _gets_lock(opened.fileno()):
+                if not lock_soon(opened.fileno(), PATIENCE):
                     return sealed
                 if _sealed(journal, name, opened, key):
                     sealed.append(name)
@@ -100,16 +98,6 @@ def is_locked(path: Path) -> bool:
     """Whether a process is writing this segment."""
     with open(path, "rb") as opened:
         return not lock_if_free(opened.fileno(), shared=True)
-
-
-def _gets_lock(fd: int) -> bool:
-    """Lock a file that no writer has. Who reads the journal has it for a moment, or another process that recovers."""
-    until = time.monotonic() + PATIENCE
-    while not lock_if_free(fd):
-        if time.monotonic() > until:
-            return False
-        time.sleep(BREATHER)
-    return True
 
 
 def _said(seal: Path) -> bytes:

@@ -15,16 +15,15 @@ Rules:
 from __future__ import annotations
 
 import threading
-import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from math import inf
 
 from plugins.audit.cloudevents import chain_key, record, source
 from plugins.audit.lines import timestamp
 from plugins.audit.queue import QueuedEvent
 from plugins.audit.topic import AuditTopic
-from proxy.plugin import Count, LineWriter, Record, Services, TopicError, TopicWriter
+from proxy.plugin import Count, LineWriter, PluginClock, Record, Services, TopicError, TopicWriter, give_way
 
 ROOM = 16 << 20  # bytes of lines
 BATCH = 512 << 10  # bytes of records in one batch, unless a single one is larger
@@ -44,7 +43,7 @@ class TopicSink:
         source: str,
         tell: LineWriter,
         unsent: Count,
-        wall: Callable[[], float],
+        clock: PluginClock,
         room: int = ROOM,
     ) -> None:
         self._writer = writer
@@ -52,7 +51,7 @@ class TopicSink:
         self._source = source
         self._tell = tell
         self._count = unsent
-        self._wall = wall
+        self._clock = clock
         self._room = room
         self._lines: deque[bytes] = deque()
         self._came = 0  # bytes of all lines offered; written by the thread that offers
@@ -86,7 +85,7 @@ class TopicSink:
 
     def work(self) -> None:
         """Send the waiting lines, unless the topic refused just now."""
-        if self._tried is None or time.monotonic() - self._tried >= AGAIN:
+        if self._tried is None or self._clock.read() - self._tried >= AGAIN:
             self._send()
 
     def close(self) -> None:
@@ -117,7 +116,7 @@ class TopicSink:
             size += len(line)
             self._batch.append(record(line, self._key, self._source))
             if len(self._batch) % BREATH == 0:
-                time.sleep(0)
+                give_way()
         self._went += size
 
     def _write(self, batch: list[Record]) -> None:
@@ -142,13 +141,13 @@ class TopicSink:
         del self._batch[: len(batch)]
 
     def _refused(self, why: str) -> None:
-        self._tried = time.monotonic()
+        self._tried = self._clock.read()
         if why != self._why:
             self._tell("audit topic cannot be written", level="error", why=why)
         self._why = why
 
     def _give_up(self, lines: int) -> None:
-        now = self._wall()
+        now = self._clock.wall()
         with self._lock:
             self._count.add(lines)
             if not self._missing:
@@ -163,4 +162,4 @@ def topic_sink(topic: AuditTopic | None, services: Services, instance: str) -> T
         return None
     unsent = services.counter("unsent_events", "Events in the journal that the audit topic could not take.")
     writer, key = services.topic(topic.name, topic.cluster), chain_key(instance, services.worker)
-    return TopicSink(writer, key, source(services.cluster), services.tell, unsent, services.clock.wall)
+    return TopicSink(writer, key, source(services.cluster), services.tell, unsent, services.clock)

@@ -17,14 +17,13 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterable
 
 from plugins.audit.chain import Chain
 from plugins.audit.queue import DeferredEvent, EventQueue, Loss, QueuedEvent, events_in
 from plugins.audit.told import ToldEvents
-from proxy.plugin import LineWriter
+from proxy.plugin import LineWriter, give_way
 
 FRAME = 1 << 20  # bytes of lines in one frame, or little more
 LATE = 60.0  # seconds after which events that waited may be of another time than the next segment
@@ -130,7 +129,7 @@ class JournalWriting:
             self._newest.append(entry)
             is_long = isinstance(entry, QueuedEvent) and entry.weight > BREATH
             if is_long or len(self._newest) % BREATH == 0:
-                time.sleep(0)
+                give_way()
 
     def _take(self) -> QueuedEvent | ToldEvents | Loss | None:
         while True:

@@ -12,13 +12,12 @@ Rules:
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from plugins.faults.fault_set import FaultSet
 from plugins.faults.model import FORM, FaultRule, FaultsFile, findings, unknown_others
-from proxy.plugin import Finding, StateError
+from proxy.plugin import Finding, StateError, give_way
 from proxy.plugin.files import WatchedFile, examine
 
 MOST = 1_000  # faults in a state
@@ -116,7 +115,7 @@ def _read(state: Any, before: RunTimeFaults) -> RunTimeFaults:
         else:
             rule, wrong = examine(FaultRule, fault, path)
             found += wrong if rule is None else findings(path, rule)
-            time.sleep(0)  # gives the thread of the links its turn
+            give_way()
         if rule is not None:
             said[name], rules[name] = fault, rule
     if found:

@@ -190,6 +190,9 @@ from proxy.protocol.walk import (
 from proxy.protocol.wire import (
     Meaning as Meaning,
 )
+from proxy.text.interpreter import (
+    give_way as give_way,
+)
 from proxy.text.paths import (
     FilePath as FilePath,
 )

@@ -13,6 +13,7 @@ from proxy.text.file import (
 )
 from proxy.text.locked import (
     lock_if_free as lock_if_free,
+    lock_soon as lock_soon,
 )
 from proxy.text.plain import (
     examine as examine,

@@ -34,14 +34,23 @@ def locked(path: Path) -> Iterator[None]:
     while True:
         descriptor = os.open(path, os.O_RDONLY)
         try:
-            if lock_if_free(descriptor) and os.path.samestat(os.fstat(descriptor), os.stat(path)):
+            if not lock_soon(descriptor, until - time.monotonic()):
+                raise LockedError(f"{path} is locked by another program; find out which: fuser {path}")
+            if os.path.samestat(os.fstat(descriptor), os.stat(path)):
                 yield
                 return
         finally:
             os.close(descriptor)
+
+
+def lock_soon(descriptor: int, seconds: float) -> bool:
+    """Take the lock, if another program has it for this time at most. Blocks meanwhile. Raises OSError likewise."""
+    until = time.monotonic() + seconds
+    while not lock_if_free(descriptor):
         if time.monotonic() > until:
-            raise LockedError(f"{path} is locked by another program; find out which: fuser {path}")
+            return False
         time.sleep(BREATHER)
+    return True
 
 
 def lock_if_free(descriptor: int, *, shared: bool = False) -> bool:

@@ -21,7 +21,7 @@ from plugins.audit import Audit
 from plugins.audit.journal import Journal
 from plugins.audit.shared import SharedFields
 from proxy.plugin import ProduceRequest, ProduceResponse, Record, write_batch
-from proxy.testing import FakeWorker, build, request_frame, response_frame
+from proxy.testing import FakeClock, FakeWorker, build, request_frame, response_frame
 from tests.bench.exchanges import Exchange, relayed
 
 REQUESTS = 20_000  # fewer than fit into the queue, each with its topic
@@ -60,7 +60,7 @@ def journaled(exchanges: list[Exchange], folder: Path) -> tuple[float, float, fl
 
 def put(folder: Path) -> float:
     """Microseconds to hand an event over to the journal."""
-    journal = Journal(folder / "journal", folder / "key", "a", 0, FakeWorker().tell)
+    journal = Journal(folder / "journal", folder / "key", "a", 0, FakeWorker().tell, FakeClock())
     journal.open()
     party, fields = SharedFields({"principal": ALICE}), {"api": "Produce"}
     begun = time.thread_time()

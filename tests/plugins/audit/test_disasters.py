@@ -24,8 +24,8 @@ from plugins.audit.journal import Journal
 from plugins.audit.rotation import Rotation
 from plugins.audit.segments import segments
 from plugins.audit.verify import verify
-from proxy.testing import FakeWorker
-from tests.plugins.audit.written import Wall
+from proxy.testing import FakeClock, FakeWorker
+from tests.plugins.audit.written import START
 
 SEEDS = [*range(15), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(15, 60))]
 LIVES = 3
@@ -83,7 +83,7 @@ class Lives:
     def __init__(self, folder: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("plugins.audit.journal.AGAIN", 0.0)
         self.folder = folder / "journal"
-        self.dice, self.wall, self.worker = random.Random(seed), Wall(), FakeWorker()
+        self.dice, self.clock, self.worker = random.Random(seed), FakeClock(since_1970=START), FakeWorker()
         self.machine = Machine(folder, self.dice, monkeypatch)
         self.events = self._number = 0
 
@@ -92,15 +92,15 @@ class Lives:
         self._number += 1
         rotation = Rotation(size=self.dice.choice([300, 3_000, 1 << 20]), age=10.0)
         key = self.folder.with_name("journal.key")
-        return Journal(self.folder, key, f"3f9c2a7{self._number}", 0, self.worker.tell, rotation, self.wall)
+        return Journal(self.folder, key, f"3f9c2a7{self._number}", 0, self.worker.tell, self.clock, rotation)
 
     def work(self, journal: Journal) -> None:
         """Write some events, at times that go on, jump and go back."""
         for _ in range(self.dice.randrange(1, 12)):
             for _ in range(self.dice.randrange(5)):
                 self.events += 1
-                journal.put("request", self.wall.now, {"correlation_id": self.events})
-            self.wall.now += self.dice.choice([0, 1, 20, 4_000, -4_000])
+                journal.put("request", self.clock.since_1970, {"correlation_id": self.events})
+            self.clock.since_1970 += self.dice.choice([0, 1, 20, 4_000, -4_000])
             journal.work()
 
     def recover(self) -> set[int]:

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,8 +24,8 @@ from plugins.audit.segments import segments
 from plugins.audit.shared import SharedFields
 from plugins.audit.signing import public_key
 from plugins.audit.verify import verify
-from proxy.testing import FakeWorker
-from tests.plugins.audit.written import START, Wall
+from proxy.testing import FakeClock, FakeWorker
+from tests.plugins.audit.written import START
 
 PARTY = SharedFields({"principal": "User:alice"})
 
@@ -43,7 +42,7 @@ Begin = Callable[..., Journal]
 def begin(tmp_path: Path, worker: FakeWorker) -> Begin:
     def begun(instance: str = "3f9c2a71", rotation: Rotation | None = None, room: int = 50_000) -> Journal:
         folder, key = tmp_path / "journal", tmp_path / "journal.key"
-        journal = Journal(folder, key, instance, 0, worker.tell, rotation, room=room)
+        journal = Journal(folder, key, instance, 0, worker.tell, worker.clock, rotation, room=room)
         journal.open()
         return journal
 
@@ -133,7 +132,7 @@ def test_a_disk_that_refused_is_left_alone_for_a_second(
     monkeypatch.undo()
     journal.work()
     assert worker.lines[-1][0] == "audit journal cannot be written"
-    monkeypatch.setattr(time, "monotonic", lambda: float("inf"))
+    worker.clock.now += journal_module.AGAIN
     journal.work()
     assert worker.lines[-1][0] == "audit journal is written again"
     journal.close()
@@ -245,7 +244,7 @@ def test_summaries_that_are_over_at_once_are_in_frames_that_can_be_read(tmp_path
     over = [QueuedEvent("summary", START, None, {"errors": [long]}) for _ in range(6)]
     due = iter([over])
     key = tmp_path / "journal.key"
-    journal = Journal(tmp_path / "journal", key, "a", 0, worker.tell, due=lambda now: next(due, []))
+    journal = Journal(tmp_path / "journal", key, "a", 0, worker.tell, worker.clock, due=lambda now: next(due, []))
     journal.open()
     journal.work()
     journal.close()
@@ -253,14 +252,16 @@ def test_summaries_that_are_over_at_once_are_in_frames_that_can_be_read(tmp_path
 
 
 WRITER = """
-import sys, time
+import sys
 from pathlib import Path
 from plugins.audit.journal import Journal
+from proxy.testing import FakeClock
 
-journal = Journal(Path(sys.argv[1]), Path(sys.argv[2]), "killed", 0, lambda event, **facts: None)
+clock = FakeClock()
+journal = Journal(Path(sys.argv[1]), Path(sys.argv[2]), "killed", 0, lambda event, **facts: None, clock)
 journal.open()
 for number in range(10**9):
-    journal.put("request", time.time(), {"correlation_id": number})
+    journal.put("request", clock.wall(), {"correlation_id": number})
     if number % 100 == 0:
         journal.work()
         print(number, flush=True)
@@ -288,7 +289,7 @@ def test_a_killed_writer_loses_nothing_that_was_written_and_that_is_told(tmp_pat
 def test_a_summary_that_is_all_there_is_to_write_lies_in_the_folder_of_its_hour(
     tmp_path: Path, worker: FakeWorker
 ) -> None:
-    wall = Wall()
+    clock = FakeClock(since_1970=START)
     over = [QueuedEvent("summary", START, None, {})]
     key = tmp_path / "journal.key"
     journal = Journal(
@@ -297,13 +298,13 @@ def test_a_summary_that_is_all_there_is_to_write_lies_in_the_folder_of_its_hour(
         "a",
         0,
         worker.tell,
-        wall=wall,
+        clock,
         due=lambda now: [over.pop()] if over and now > START else [],
         window=lambda: 1.0,
     )
     journal.open()
     journal.work()
-    wall.now += 3 * 3600
+    clock.since_1970 += 3 * 3600
     journal.work()
     journal.close()
     last = [json.loads(line)["kind"] for line in segment_lines(segments(tmp_path / "journal")[-1])]

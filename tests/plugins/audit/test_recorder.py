@@ -12,7 +12,7 @@ from proxy.testing import FakeWorker, connection
 
 
 def recorder(folder: Path, worker: FakeWorker) -> EventRecorder:
-    journal = Journal(folder / "journal", folder / "key", "a", 0, worker.tell)
+    journal = Journal(folder / "journal", folder / "key", "a", 0, worker.tell, worker.clock)
     return EventRecorder(journal, worker.services(), None)
 
 

@@ -171,7 +171,7 @@ def test_a_chain_whose_segment_is_read_at_that_moment_is_sealed_too(
     with open(last, "rb") as reader:
         fcntl.flock(reader, fcntl.LOCK_SH)
         waits = SimpleNamespace(monotonic=time.monotonic, sleep=lambda seconds: fcntl.flock(reader, fcntl.LOCK_UN))
-        monkeypatch.setattr("plugins.audit.recovery.time", waits)
+        monkeypatch.setattr("proxy.text.locked.time", waits)
         assert recover(tmp_path, KEY) == [last]
 
 

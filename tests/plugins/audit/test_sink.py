@@ -13,8 +13,8 @@ from plugins.audit.lines import EventLines
 from plugins.audit.queue import QueuedEvent
 from plugins.audit.sink import ROOM, TopicSink
 from proxy.plugin import Record, TopicError
-from proxy.testing import FakeTopic, FakeWorker
-from tests.plugins.audit.written import START, Wall, event
+from proxy.testing import FakeClock, FakeTopic, FakeWorker
+from tests.plugins.audit.written import START, event
 
 DOWN = TopicError("topic audit of cluster main: kafka-1:9092: connection refused")
 
@@ -23,10 +23,10 @@ class There:
     """A sink, its topic, and the lines of a chain."""
 
     def __init__(self, room: int = ROOM, topic: FakeTopic | None = None) -> None:
-        self.topic, self.worker, self.wall = topic or FakeTopic(), FakeWorker(), Wall()
+        self.topic, self.worker, self.clock = topic or FakeTopic(), FakeWorker(), FakeClock(since_1970=START)
         self._lines = EventLines("3f9c2a71", 0)
         unsent = self.worker.counter("unsent_events", "")
-        self.sink = TopicSink(self.topic, b"3f9c2a71/0", "/doorkeeper/main", self.worker.tell, unsent, self.wall, room)
+        self.sink = TopicSink(self.topic, b"3f9c2a71/0", "/doorkeeper/main", self.worker.tell, unsent, self.clock, room)
 
     def offer(self, many: int, size: int = 0) -> list[bytes]:
         lines = [self._lines.line(event(number)._replace(fields={"why": "x" * size})) for number in range(many)]
@@ -86,6 +86,9 @@ def test_a_topic_that_refused_is_not_tried_again_at_once(monkeypatch: pytest.Mon
     there.topic.refusal = None
     there.sink.work()
     assert there.sequences() == []
+    there.clock.now += 3600.0
+    there.sink.work()
+    assert there.sequences() == [1]
 
 
 def test_what_finds_no_room_is_counted_and_told_when_the_topic_is_written_again() -> None:

@@ -51,8 +51,8 @@ class Waits:
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    journal = Journal(tmp_path / "journal", tmp_path / "key", "a", 0, lambda *told, **facts: None)
+def journal(tmp_path: Path, clock: FakeClock) -> Iterator[Journal]:
+    journal = Journal(tmp_path / "journal", tmp_path / "key", "a", 0, lambda *told, **facts: None, clock)
     journal.open()
     yield journal
     journal.close()

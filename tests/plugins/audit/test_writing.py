@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from plugins.audit.chain import Copy, no_copy
 from plugins.audit.contents import segment_lines
 from plugins.audit.journal import Journal
 from plugins.audit.open_segment import OpenSegment
@@ -21,15 +22,15 @@ from plugins.audit.segments import segments
 from plugins.audit.shared import SharedFields
 from plugins.audit.told import ToldTraffic
 from plugins.audit.verify import verify
-from proxy.testing import FakeWorker
+from proxy.testing import FakeClock, FakeWorker
 from tests.plugins.audit.test_told import numbers
-from tests.plugins.audit.written import START, Wall, full_disk
+from tests.plugins.audit.written import START, full_disk
 
 TOLD = ToldTraffic(SharedFields({"principal": "User:alice"}), "Produce", 9)
 
 
-def begun(folder: Path, rotation: Rotation | None = None) -> Journal:
-    journal = Journal(folder / "journal", folder / "key", "a", 0, FakeWorker().tell, rotation)
+def begun(folder: Path, rotation: Rotation | None = None, copy: Copy = no_copy) -> Journal:
+    journal = Journal(folder / "journal", folder / "key", "a", 0, FakeWorker().tell, FakeClock(), rotation, copy=copy)
     journal.open()
     return journal
 
@@ -63,8 +64,7 @@ def test_events_whose_segment_is_deleted_while_they_are_written_are_written_agai
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copied = list[bytes]()
-    journal = Journal(tmp_path / "journal", tmp_path / "key", "a", 0, FakeWorker().tell, copy=copied.extend)
-    journal.open()
+    journal = begun(tmp_path, copy=copied.extend)
     write = OpenSegment.write
 
     def deleted(self: OpenSegment, lines: list[bytes]) -> None:
@@ -84,8 +84,8 @@ def test_events_whose_segment_is_deleted_while_they_are_written_are_written_agai
 
 
 def test_events_that_cannot_be_written_are_lost_and_keep_nothing_else_from_being_written(tmp_path: Path) -> None:
-    worker, wall, lost = FakeWorker(), Wall(), list[int]()
-    journal = Journal(tmp_path / "journal", tmp_path / "key", "a", 0, worker.tell, wall=wall, unwritten=lost.append)
+    worker, lost = FakeWorker(clock=FakeClock(since_1970=START)), list[int]()
+    journal = Journal(tmp_path / "journal", tmp_path / "key", "a", 0, worker.tell, worker.clock, unwritten=lost.append)
     journal.open()
     for number in range(3):
         journal.put("request", START, {"correlation_id": number})
@@ -109,20 +109,20 @@ def test_events_that_waited_for_a_full_disk_for_hours_are_found_by_the_time_at_w
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("plugins.audit.journal.AGAIN", 0.0)
-    wall, until = Wall(), datetime.fromtimestamp(START + 3600, UTC)
-    journal = Journal(tmp_path / "journal", tmp_path / "key", "a", 0, FakeWorker().tell, wall=wall)
+    clock, until = FakeClock(since_1970=START), datetime.fromtimestamp(START + 3600, UTC)
+    journal = Journal(tmp_path / "journal", tmp_path / "key", "a", 0, FakeWorker().tell, clock)
     journal.open()
     with full_disk(tmp_path):
         for number in range(9):
-            wall.now += 60
-            journal.put("request", wall.now, {"correlation_id": number})
+            clock.since_1970 += 60
+            journal.put("request", clock.since_1970, {"correlation_id": number})
             journal.work()
             assert journal.is_refused
-        wall.now = START + 3 * 3600
-        journal.put("request", wall.now, {"correlation_id": 9})
+        clock.since_1970 = START + 3 * 3600
+        journal.put("request", clock.since_1970, {"correlation_id": 9})
         journal.work()
     journal.work()
-    journal.put("request", wall.now, {"correlation_id": 10})
+    journal.put("request", clock.since_1970, {"correlation_id": 10})
     journal.close()
     found = search(tmp_path / "journal", EventFilter(until=until, kind="request"))
     assert [event["correlation_id"] for event in found] == list(range(9))
@@ -142,7 +142,8 @@ class FailingRedactor(Redactor):
 
 def test_events_that_nobody_read_and_that_cannot_be_redacted_are_lost_and_counted(tmp_path: Path) -> None:
     lost = list[int]()
-    journal = Journal(tmp_path / "journal", tmp_path / "key", "a", 0, FakeWorker().tell, unwritten=lost.append)
+    folder, key, worker = tmp_path / "journal", tmp_path / "key", FakeWorker()
+    journal = Journal(folder, key, "a", 0, worker.tell, worker.clock, unwritten=lost.append)
     journal.open(lambda: FailingRedactor(Redaction((), None)))
     for number in range(3):
         tell(journal, number)
