@@ -16,11 +16,13 @@ None as a decision means: I have nothing to change. If no handler changes anythi
 a handler modified the message object.
 
 `Raw`, `Cut` and `Drip` say how a frame leaves, not what it says. They are for faults, and one frame may have several.
+A decision or step with a wrong value raises TypeError where it is made: at the line of the handler.
 """
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from enum import Enum
+from math import isnan
 from typing import Any
 
 from proxy.core.signal import Signal
@@ -55,6 +57,10 @@ class Forward:
     copies: int = 1
     repeats: bool = False
 
+    def __post_init__(self) -> None:
+        if self.version is not None and not isinstance(self.version, int):
+            raise TypeError(f"Forward: {self.version!r} is no version")
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -75,6 +81,9 @@ class Disconnect:
     reason: str
     how: How = How.CLOSE
 
+    def __post_init__(self) -> None:
+        _check_how(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Raw:
@@ -86,6 +95,10 @@ class Raw:
 
     data: bytes | Callable[[bytes], bytes]
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.data, bytes) and not callable(self.data):
+            raise TypeError(f"Raw: {self.data!r} is neither bytes nor a function")
+
 
 @dataclass(frozen=True, slots=True)
 class Cut:
@@ -95,6 +108,11 @@ class Cut:
     reason: str
     how: How = How.CLOSE
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.after, int):
+            raise TypeError(f"Cut: {self.after!r} is no number of bytes")
+        _check_how(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Drip:
@@ -102,6 +120,11 @@ class Drip:
 
     size: int
     seconds: float
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.size, int):
+            raise TypeError(f"Drip: {self.size!r} is no number of bytes")
+        _check_seconds(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +134,11 @@ class Sleep:
     seconds: float
     unless: Signal | None = None
 
+    def __post_init__(self) -> None:
+        _check_seconds(self)
+        if self.unless is not None and not isinstance(self.unless, Signal):
+            raise TypeError(f"Sleep: {self.unless!r} is no Signal")
+
 
 @dataclass(frozen=True, slots=True)
 class Ask:
@@ -118,6 +146,10 @@ class Ask:
 
     request: Request
     version: int | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.request, Request):
+            raise TypeError(f"Ask: {self.request!r} is no request")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +170,10 @@ class Wait:
 
     signal: Signal
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.signal, Signal):
+            raise TypeError(f"Wait: {self.signal!r} is no Signal")
+
 
 @dataclass(frozen=True, slots=True)
 class Alone:
@@ -145,6 +181,17 @@ class Alone:
 
     For steps that run beside the conversation; a handler is alone anyway.
     """
+
+
+def _check_how(decision: Disconnect | Cut) -> None:
+    if not isinstance(decision.how, How):
+        raise TypeError(f"{type(decision).__name__}: {decision.how!r} is no How")
+
+
+def _check_seconds(timed: Drip | Sleep) -> None:
+    # trio takes no NaN for a time: the whole worker would end.
+    if not isinstance(timed.seconds, (int, float)) or isnan(timed.seconds):
+        raise TypeError(f"{type(timed).__name__}: {timed.seconds!r} is no number of seconds")
 
 
 TURN = None

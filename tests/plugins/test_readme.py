@@ -52,7 +52,8 @@ def test_every_service_is_in_the_page() -> None:
 
 
 def test_every_decision_every_step_and_every_mark_is_in_the_page() -> None:
-    own = {name for name, value in vars(decisions).items() if getattr(value, "__module__", "") == decisions.__name__}
+    declared = {name: value for name, value in vars(decisions).items() if name[0] != "_"}
+    own = {name for name, value in declared.items() if getattr(value, "__module__", "") == decisions.__name__}
     functions = {name: value for name, value in vars(decorators).items() if isfunction(value)}
     marks = {name for name, value in functions.items() if value.__module__ == decorators.__name__ and name[0] != "_"}
     assert "on_request" in marks

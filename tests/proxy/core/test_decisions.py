@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import nan
 from typing import Any
 from weakref import ref
 
 import pytest
 
-from proxy.core.commands import Await, Close, HalfClose, PauseClient, ResumeClient, ToBroker, ToClient
+from proxy.core.commands import Await, Close, Emit, HalfClose, PauseClient, ResumeClient, ToBroker, ToClient
 from proxy.core.context import Context
-from proxy.core.decisions import Cut, Decision, Disconnect, How, Raw, Reply, Steps, Wait
+from proxy.core.decisions import Ask, Cut, Decision, Disconnect, Drip, Forward, How, Raw, Reply, Sleep, Steps, Wait
 from proxy.core.decorators import on_request, on_response
+from proxy.core.events import HandlerFailed
 from proxy.core.filters import Filters
 from proxy.core.link import Link
 from proxy.core.outcome import By
@@ -37,6 +40,18 @@ class Down(Plugin):
     @on_request(HeartbeatRequest)
     def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Decision:
         return self.decision
+
+
+class Mistaken(Plugin):
+    """Makes a step with a wrong value on Heartbeats."""
+
+    def __init__(self, step: Callable[[], Any]) -> None:
+        self.step = step
+
+    @on_request(HeartbeatRequest)
+    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Steps:
+        yield self.step()
+        return None
 
 
 class Up(Plugin):
@@ -233,3 +248,35 @@ def test_an_answer_of_a_plugin_that_is_cut_or_dropped_is_none(manner: Decision, 
     from_client(Link(connection(), Filters([Up(manner), Down(reply), watching])), heartbeat(1))
     ((_, outcome),) = watching.told
     assert (outcome.by, outcome.why, outcome.response_bytes) == told
+
+
+WRONG: Any = "x"
+MISTAKES: list[tuple[Callable[[], Any], str]] = [
+    (lambda: Sleep(nan), "Sleep: nan is no number of seconds"),  # trio takes none: the proxy would end
+    (lambda: Sleep(WRONG), "Sleep: 'x' is no number of seconds"),
+    (lambda: Sleep(1, unless=WRONG), "Sleep: 'x' is no Signal"),
+    (lambda: Wait(WRONG), "Wait: 'x' is no Signal"),
+    (lambda: Ask(WRONG), "Ask: 'x' is no request"),
+    (lambda: Drip(1, nan), "Drip: nan is no number of seconds"),
+    (lambda: Drip(WRONG, 1), "Drip: 'x' is no number of bytes"),
+    (lambda: Cut(WRONG, "a fault"), "Cut: 'x' is no number of bytes"),
+    (lambda: Cut(1, "a fault", WRONG), "Cut: 'x' is no How"),
+    (lambda: Disconnect("a fault", how=WRONG), "Disconnect: 'x' is no How"),
+    (lambda: Raw(WRONG), "Raw: 'x' is neither bytes nor a function"),
+    (
+        lambda: Forward(HeartbeatRequest(group_id="g", generation_id=1, member_id="m"), version=WRONG),
+        "'x' is no version",
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "told"), MISTAKES)
+def test_a_wrong_value_is_a_mistake_of_the_handler_that_gives_it(make: Callable[[], Any], told: str) -> None:
+    link = Link(connection(), Filters([Mistaken(make)]))
+    commands = from_client(link, heartbeat(1))
+    (failed,) = [command.event for command in commands if isinstance(command, Emit)]
+    assert isinstance(failed, HandlerFailed)
+    assert failed.handler == "Mistaken.heartbeat"
+    assert failed.at.startswith(__file__), failed.at  # the line that its author has to mend
+    assert told in str(failed.error)
+    assert not link.closed
