@@ -147,9 +147,9 @@ class Context:
         """Note that a handler decided this, by the rule of this name if there is one."""
         self.decisions += (HandlerDecided(handler, what, rule),)
 
-    def who(self, what: str) -> str | None:
-        """The last handler that decided this."""
-        return next((handler for handler, decided, _ in reversed(self.decisions) if decided == what), None)
+    def who(self, *what: str) -> str | None:
+        """The last handler that decided one of these."""
+        return next((handler for handler, decided, _ in reversed(self.decisions) if decided in what), None)
 
     def without(self, noted: frozenset[Any]) -> Context:
         """The same request without what is noted under these keys."""

@@ -53,7 +53,7 @@ class HandledRequests(Handling):
         except HandlerError as error:
             failed = detached(error)
         except ProtocolError as error:
-            failed = HandlerError(type(judged.decision).__name__, error)
+            failed = HandlerError(wanted.ctx.who("Forward", "Reply"), error)
         return (yield from self._refuse(failed, wanted))
 
     def _judge(self, wanted: Wanted) -> Generator[Step, Any, Judged]:
@@ -114,7 +114,8 @@ class HandledRequests(Handling):
         assert chain.request is not None
         acks = forward.message.acks if chain.api is PRODUCE and forward.message.has("acks") else wanted.acks
         if (acks == 0) is not (wanted.acks == 0):
-            raise HandlerError("Forward", ValueError("whether a Produce request has an answer cannot be changed"))
+            error = ValueError("whether a Produce request has an answer cannot be changed")
+            raise HandlerError(wanted.ctx.who("Forward"), error)
         if version is None or version == chain.version:
             version = None
             if wanted.ctx.is_large:

@@ -5,17 +5,19 @@ from typing import Any
 import pytest
 
 from proxy.core.arrival import Arrival
-from proxy.core.commands import ToBroker, ToClient
+from proxy.core.commands import Emit, ToBroker, ToClient
 from proxy.core.context import Context
 from proxy.core.decisions import Decision, Disconnect, Forward, Reply, Sleep, Step, Steps
 from proxy.core.decorators import on_request, on_response
+from proxy.core.events import HandlerFailed
 from proxy.core.filters import Filters
+from proxy.core.link import Link
 from proxy.core.plugin import Plugin
 from proxy.core.steps import HandlerError, arrival_steps
 from proxy.core.wish import Handler, Wish
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.schema import Request
-from proxy.testing import FromBroker, FromClient, Playbook
+from proxy.testing import FromBroker, FromClient, Playbook, connection, from_broker, from_client
 from tests.proxy.core.frames import heartbeat, heartbeat_answer
 
 
@@ -54,6 +56,57 @@ class Looking(Plugin):
     def down(self, ctx: Context, request: HeartbeatRequest) -> Decision:
         self.seen.append(request.group_id)
         return None
+
+
+class Unwritable(Plugin):
+    """Decides on a message that cannot be written."""
+
+    def __init__(self, down: Decision = None, *, up: bool = False) -> None:
+        self.decision, self.spoils_answers = down, up
+
+    @on_request(HeartbeatRequest)
+    def down(self, ctx: Context, request: HeartbeatRequest) -> Decision:
+        return self.decision
+
+    @on_response(HeartbeatResponse)
+    def up(self, ctx: Context, response: HeartbeatResponse) -> Decision:
+        if not self.spoils_answers:
+            return None
+        response.error_code = TOO_LARGE
+        return Forward(response)
+
+
+TOO_LARGE = 1 << 20  # for an int16
+UNWRITABLE = HeartbeatResponse(error_code=TOO_LARGE)
+
+
+@pytest.mark.parametrize(
+    ("plugins", "handler"),
+    [
+        (
+            [Unwritable(Forward(HeartbeatRequest(group_id="g", generation_id=1 << 40, member_id="m")))],
+            "Unwritable.down",
+        ),
+        (
+            [Unwritable(Forward(HeartbeatRequest(group_id="g", generation_id=1, member_id="m"), version=99))],
+            "Unwritable.down",
+        ),
+        ([Unwritable(Reply(UNWRITABLE))], "Unwritable.down"),
+        ([Unwritable(up=True), Answering()], "Unwritable.up"),
+        ([Marking("a", 1), Unwritable(up=True)], "Marking.up"),  # the last that sent the answer on
+        ([Unwritable(up=True)], "Unwritable.up"),
+    ],
+)
+def test_a_message_that_cannot_be_written_is_told_with_the_handler_that_decided_on_it(
+    plugins: list[Plugin], handler: str
+) -> None:
+    link = Link(connection(), Filters(plugins))
+    commands = from_client(link, heartbeat(1))
+    if any(isinstance(command, ToBroker) for command in commands):
+        commands += from_broker(link, heartbeat_answer(1))
+    (failed,) = [command.event for command in commands if isinstance(command, Emit)]
+    assert isinstance(failed, HandlerFailed)
+    assert failed.handler == handler
 
 
 def test_requests_go_down_and_responses_up() -> None:

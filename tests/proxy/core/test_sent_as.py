@@ -202,7 +202,7 @@ def test_a_request_that_the_version_cannot_say_is_refused(version: int) -> None:
     sent = [bytes(command.data) for command in commands if isinstance(command, ToBroker | ToClient)]
     assert sent == [refused(1, 13)]
     ((outcome),) = reading.told
-    assert (outcome.by, outcome.why) == (By.PROXY, "Forward failed on a Produce request")
+    assert (outcome.by, outcome.why) == (By.PROXY, "As.forward failed on a Produce request")
 
 
 def test_an_answer_that_the_clients_version_cannot_say_is_withheld() -> None:
@@ -215,7 +215,7 @@ def test_an_answer_that_the_clients_version_cannot_say_is_withheld() -> None:
     link = Link(connection(), Filters([As(4, downgrade)]))
     from_client(link, asking(FindCoordinatorRequest(key="g"), 1, 3))
     commands = from_broker(link, answering(FindCoordinatorResponse(coordinators=[coordinator]), 1, 4))
-    assert commands[-1] == Close("Forward failed on a FindCoordinator response")
+    assert commands[-1] == Close("As.forward failed on a FindCoordinator response")
     assert not any(isinstance(command, ToClient) for command in commands)
 
 
