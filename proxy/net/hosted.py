@@ -29,6 +29,7 @@ from proxy.core.services import PluginError, Services, check_repeated
 from proxy.net.plugin_host import HostedClock, PluginHost
 from proxy.net.plugin_lines import PluginLines
 from proxy.net.process import StartError
+from proxy.net.tasks import Contained
 from proxy.net.thread_work import ThreadWork
 from proxy.net.topic_writing import ClusterTopicWriter
 from proxy.text.problems import BadFileError
@@ -39,6 +40,7 @@ log = structlog.get_logger()
 
 SLOW = 10.0  # seconds after which a plugin that starts is said to hang
 LAST_WAIT = 30.0  # seconds in which a plugin must finish when it is to end
+WAY_OUT = "the rest goes on; please report this line to the author of the plugin"
 T = TypeVar("T")
 
 
@@ -92,12 +94,16 @@ class HostedPlugin:
         finally:
             if self._is_started:
                 self._end()
-                with self._host.tasks.contained("stopping a plugin", plugin=self.name):
+                with self._contained("stopping a plugin"):
                     await self._finish("stopped", self.plugin.stop, trio.CapacityLimiter(1))
                     with trio.CancelScope(shield=True):
                         for writer in self._topics:
                             await writer.close()
             self._host.threads.discard(self._threads)
+
+    def _contained(self, task: str) -> Contained:
+        """What the plugin's own code raises in here goes no further."""
+        return self._host.tasks.contained(task, plugin=self.name, way_out=WAY_OUT)
 
     def _end(self) -> None:
         self._threads.hurry(LAST_WAIT)
@@ -139,7 +145,7 @@ class HostedPlugin:
 
     def replaced(self) -> None:
         """Tell the plugin that another configuration came, in which it is not."""
-        with self._host.tasks.contained("telling a plugin that it was replaced", plugin=self.name):
+        with self._contained("telling a plugin that it was replaced"):
             self.plugin.replaced()
 
     @contextmanager
@@ -161,7 +167,7 @@ class HostedPlugin:
         own = trio.CapacityLimiter(1)  # not one of trio's shared threads, so it neither waits for them nor uses one up
         while True:
             await trio.sleep(seconds)
-            with self._host.tasks.contained("work of a plugin", plugin=self.name):
+            with self._contained("work of a plugin"):
                 await self._finish("worked", work, own)
 
     def _every(self, seconds: float, work: Callable[[], object]) -> None:

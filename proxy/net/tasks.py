@@ -52,14 +52,14 @@ class Tasks:
             pause = min(pause * 2, LAST_PAUSE)
 
     def contained(self, name: str, **facts: object) -> Contained:
-        """What fails in here goes no further."""
+        """What fails in here goes no further. `facts` are told with it; a `way_out` takes the place of ours."""
         return Contained(self, name, facts)
 
     def failed(self, name: str, error: BaseException, facts: dict[str, object]) -> None:
         """Count a task that failed, and tell of it."""
         self.counters.failed_tasks += 1
         with suppress(Exception):  # a log that cannot be written is no reason to end
-            facts |= {"exc_info": error, "way_out": WAY_OUT}
+            facts = {"way_out": WAY_OUT, **facts, "exc_info": error}
             self.complaints.tell(log.error, "a task failed", name, type(error).__name__, task=name, **facts)
 
 

@@ -103,6 +103,36 @@ async def test_work_that_fails_is_counted_and_done_again() -> None:
     assert {(line["event"], line["plugin"]) for line in lines} == {("a task failed", "noting-2")}
 
 
+@pytest.mark.parametrize("at", ["work", "stop", "replaced"])
+async def test_what_fails_in_a_plugin_is_to_be_told_to_its_author(at: str) -> None:
+    class Failing(Plugin):
+        def __init__(self, options: Plugin.Options, services: Services) -> None:
+            super().__init__(options, services)
+            self.failed = threading.Event()
+            services.every(0.001, self.work)
+
+        def work(self) -> None:
+            self.fail("work")
+
+        def stop(self) -> None:
+            self.fail("stop")
+
+        def replaced(self) -> None:
+            self.fail("replaced")
+
+        def fail(self, now: str) -> None:
+            if now == at:
+                self.failed.set()
+                raise RuntimeError("a bug")
+
+    one = HostedPlugin(PluginUse("failing", Failing, Failing.Options()), "main", host())
+    with capture_logs() as lines:
+        await while_it_runs(one, lambda plugin: at != "work" or plugin.failed.wait(10))
+        one.replaced()
+    (told,) = {(line["plugin"], line["way_out"]) for line in lines}
+    assert told == ("failing", "the rest goes on; please report this line to the author of the plugin")
+
+
 async def test_it_knows_its_name_its_cluster_and_its_worker() -> None:
     there = host()
     services = hosted(there).plugin.services
