@@ -2,7 +2,8 @@
 
 Rules:
 * A handler that raises, or returns something that is no decision, gives a `HandlerError` that names it, and no more.
-* Steps that no request waits for (`connected`, `accepted`) fail closed too: their connection ends.
+* Steps that no request waits for (`connected`, `accepted`) fail closed too: their connection ends. The texts of their
+  errors are not logged, so what they may not return is told by the type of the error.
 """
 
 from __future__ import annotations
@@ -31,6 +32,14 @@ class HandlerError(Exception):
         self.handler = str(handler)
         self.at = raised_at(cause, handler.call if isinstance(handler, Handler) else None)
         self.cause = detached(cause)
+
+
+class NoDecisionError(TypeError):
+    """`accepted` returned something that is no decision about a client that was accepted."""
+
+
+class NoStepsError(TypeError):
+    """`connected` returned something that is neither steps nor None."""
 
 
 def checked(steps: Generator[Any, Any, Decision], ctx: Context) -> Generator[Step, Any, Decision]:
@@ -93,7 +102,7 @@ def arrival_steps(
             if isinstance(decision, Disconnect):
                 return decision
             if decision is not None:
-                raise TypeError(f"{decision!r} is no decision about a client that was accepted")
+                raise NoDecisionError(f"{decision!r} is no decision about a client that was accepted")
         except Exception as error:
             raise HandlerError(name_of(accepted), error) from None
     return None
@@ -102,7 +111,10 @@ def arrival_steps(
 def begun(begin: Callable[[Connection], Steps | None], connection: Connection) -> Steps | None:
     """The steps of a plugin's `connected`; if that raises, steps that raise."""
     try:
-        return begin(connection)
+        steps = begin(connection)
+        if steps is not None and not isinstance(steps, GeneratorType):
+            raise NoStepsError(f"{steps!r} are no steps")
+        return steps
     except Exception as error:
         return _raising(HandlerError(name_of(begin), error))
 

@@ -1,5 +1,7 @@
 """The gate: messages that pass, messages that wait, and work that runs beside a conversation."""
 
+from typing import Any
+
 import pytest
 
 from proxy.core.commands import Close, Emit, PauseClient, ResumeClient, ToBroker, ToClient, Wake
@@ -196,3 +198,17 @@ def test_a_plugin_that_fails_when_a_client_comes_ends_that_conversation() -> Non
     assert isinstance(emit.event, StepsFailed)
     assert (emit.event.steps, repr(emit.event.error)) == ("Fails.connected", "ValueError('boom')")
     assert close == Close("Fails.connected failed")
+
+
+def test_a_plugin_that_returns_no_steps_when_a_client_comes_is_named() -> None:
+    class Mistaken(Fails):
+        def connected(self, connection: Connection) -> Any:
+            return "x"
+
+    link = Link(connection(), Filters([Mistaken()]))
+    emit, close = link.begin()
+    assert isinstance(emit, Emit)
+    assert isinstance(emit.event, StepsFailed)
+    assert emit.event.steps.endswith("Mistaken.connected")
+    assert type(emit.event.error).__name__ == "NoStepsError"  # the log has the type, and not the text
+    assert close == Close(f"{emit.event.steps} failed")

@@ -189,7 +189,7 @@ async def test_a_plugin_that_fails_when_a_client_is_accepted_costs_it_its_connec
             assert await client.is_closed()
             assert gateway.counters.open == 0
     (line,) = [line for line in logs if line["event"] == "handler failed"]
-    assert (line["why"], line["error"]) == ("Refusing.accepted failed", "TypeError")
+    assert (line["why"], line["error"]) == ("Refusing.accepted failed", "NoDecisionError")
 
 
 async def test_a_client_that_waits_to_be_admitted_counts_and_is_forgotten_when_it_leaves(
