@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from dataclasses import fields
 from inspect import isfunction
 from pathlib import Path
@@ -25,6 +27,7 @@ from proxy.testing.played import PlayedEvent
 
 FOLDER = Path(__file__).parents[2] / "plugins"
 PAGE = (FOLDER / "README.md").read_text(encoding="utf-8")
+CODE = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 EXAMPLES = {"add_header": AddHeader, "mask_field": MaskField, "tenant_topics": TenantTopics}
 
 
@@ -78,6 +81,14 @@ def test_what_a_plugin_may_have_is_in_the_page() -> None:
     assert sorted(name for name in methods - {"handlers", "observers", "holders", "Options"} if name not in PAGE) == []
 
 
-@pytest.mark.parametrize("code", re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+@pytest.mark.parametrize("code", CODE)
 def test_the_code_in_the_page_runs(code: str) -> None:
     exec(compile(code, "README.md", "exec"), {"__name__": "page"})
+
+
+def test_the_code_in_the_page_is_typed(tmp_path: Path) -> None:
+    for number, code in enumerate(CODE):
+        (tmp_path / f"shown_{number}.py").write_text(code, encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", "--strict", *map(str, sorted(tmp_path.iterdir()))]
+    result = subprocess.run(command, cwd=FOLDER.parent, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
