@@ -8,7 +8,7 @@ Rules:
   every request of it has had its outcome.
 * The observers of the configuration in force are told. So a plugin of a later configuration may hear of the end of a
   connection whose beginning was told to another instance of it, or to nobody.
-* An observer changes nothing. An observer that raises is counted and reported, and stops nothing.
+* An observer changes nothing. One that raises, or returns something, is counted and reported, and stops nothing.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from proxy.core.events import Closed, Connected, Event, Fact, ObserverFailed
 from proxy.core.failure import detached, name_of, raised_at
 from proxy.core.limits import Counters
 from proxy.core.outbox import Outbox
+from proxy.core.outcome import ObserverReturnedError
 
 
 class ConnectionEvents:
@@ -56,7 +57,8 @@ class ConnectionEvents:
     def _observed(self, event: Fact) -> None:
         for observer in self._admission.filters.events.get(type(event), ()):
             try:
-                observer(self._connection, event)
+                if (returned := observer(self._connection, event)) is not None:
+                    raise ObserverReturnedError(returned)
             except Exception as error:
                 self._counters.failed_observers += 1
                 at = raised_at(error, observer)

@@ -44,7 +44,7 @@ class Filters:
         self.accepted: list[Callable[[Arrival], Steps | Decision]] = []
         self.not_served: list[Callable[[NotServed], None]] = []
         self.connected: list[Callable[[Connection], Steps | None]] = []
-        self.events: dict[type[Fact], list[Callable[[Connection, Any], None]]] = {}
+        self.events: dict[type[Fact], list[Callable[[Connection, Any], object]]] = {}
         for position, plugin in enumerate(plugins):
             handlers += plugin.handlers(position)
             if type(plugin).accepted is not Plugin.accepted:

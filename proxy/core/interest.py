@@ -51,8 +51,8 @@ class Interest:
             return observer.call
         call, topics = observer.call, RequestTopics(self.cls, self.version)
 
-        def show(ctx: Context, message: Message) -> None:
-            call(ctx, topics.of(message))
+        def show(ctx: Context, message: Message) -> object:
+            return call(ctx, topics.of(message))
 
         return update_wrapper(show, call)
 

@@ -8,7 +8,8 @@
 Rules:
 * A request that is observed is open from `begin` until `end`, and ends exactly once: by an answer, or without one.
 * A request that is open when the link closes ends then, and its outcome says why.
-* An observer changes nothing. An observer that raises is counted and reported, and stops nothing.
+* An observer changes nothing. An observer that raises is counted and reported, and stops nothing. So is one that
+  returns something: it may have been meant as a decision, which nobody would carry out.
 * Any answer leaves only after the steps of the plugins that take some before it (`@before_answer`). They are told the
   outcome as it will be. If one of them raises, the answer does not leave and the connection ends.
 """
@@ -66,9 +67,16 @@ class Outcome(NamedTuple):
 
 
 BROKER, NOBODY = By.BROKER, By.NOBODY  # looking up a member of an Enum takes 0.1 us
-Observer = Callable[[Context, Outcome], None]
+Observer = Callable[[Context, Outcome], object]
 Holder = Callable[[Context, Outcome], "Steps | None"]
-Showing = Callable[[Context, Any], None]  # is given a message, or the topics of one
+Showing = Callable[[Context, Any], object]  # is given a message, or the topics of one
+
+
+class ObserverReturnedError(TypeError):
+    """An observer returned something: it decides nothing, and takes no steps."""
+
+    def __init__(self, returned: object) -> None:
+        super().__init__(f"{returned!r}: an observer decides nothing, and takes no steps")
 
 
 class Observers(tuple[Observer, ...]):
@@ -134,7 +142,8 @@ class Outcomes:
         outcome = self._outcome(ctx, by, why, None if by is NOBODY else self.clock.now, size)
         for observer in observers:
             try:
-                observer(ctx, outcome)
+                if (returned := observer(ctx, outcome)) is not None:
+                    raise ObserverReturnedError(returned)
             except Exception as error:
                 self.failed(observer, ctx.api, ctx.version, error)
 
@@ -151,7 +160,8 @@ class Outcomes:
             return self.show_at_once(ctx, observers, message)
         for observer in observers:
             try:
-                yield from in_slices(observer, ctx, message)
+                if (returned := (yield from in_slices(observer, ctx, message))) is not None:
+                    raise ObserverReturnedError(returned)
             except Exception as error:
                 self.failed(observer, ctx.api, ctx.version, error)
         return None
@@ -160,7 +170,8 @@ class Outcomes:
         """The same for a small message."""
         for observer in observers:
             try:
-                observer(ctx, message)
+                if (returned := observer(ctx, message)) is not None:
+                    raise ObserverReturnedError(returned)
             except Exception as error:
                 self.failed(observer, ctx.api, ctx.version, error)
 

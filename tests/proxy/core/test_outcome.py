@@ -10,8 +10,16 @@ from proxy.core.clock import Clock
 from proxy.core.commands import Command, Emit, ToBroker, ToClient, Wake
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Decision, Disconnect, Forward, Reply, Sleep, Steps
-from proxy.core.decorators import observe, on_outcome, on_request, on_response, on_unsupported
-from proxy.core.events import ObserverFailed
+from proxy.core.decorators import (
+    observe,
+    observe_topics,
+    on_event,
+    on_outcome,
+    on_request,
+    on_response,
+    on_unsupported,
+)
+from proxy.core.events import Connected, ObserverFailed
 from proxy.core.filters import Filters
 from proxy.core.link import Link
 from proxy.core.outcome import By, Outcome
@@ -24,6 +32,7 @@ from proxy.protocol.messages.find_coordinator import FindCoordinatorRequest
 from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from proxy.protocol.messages.produce import ProduceRequest, ProduceResponse
 from proxy.protocol.schema import Request
+from proxy.protocol.slices import LARGE
 from proxy.testing import connection, from_broker, from_client
 from tests.proxy.core.frames import (
     asking,
@@ -232,6 +241,57 @@ def test_an_observer_that_raises_stops_nothing() -> None:
     assert all(isinstance(command.event, ObserverFailed) for command in given if isinstance(command, Emit))
     assert watching.by == [(1, By.BROKER)]
     assert link.counters.failed_observers == 2
+
+
+class Returning(Plugin):
+    """Its observers return what a handler might return."""
+
+    def __init__(self, returned: object) -> None:
+        self.returned = returned
+
+    @observe(HeartbeatRequest)
+    def request(self, ctx: Context, request: HeartbeatRequest) -> object:
+        return self.returned
+
+    @observe(HeartbeatResponse)
+    def response(self, ctx: Context, response: HeartbeatResponse) -> object:
+        return self.returned
+
+    @observe_topics(ProduceRequest)
+    def topics(self, ctx: Context, topics: object) -> object:
+        return self.returned
+
+    @on_outcome(HEARTBEAT)
+    def ended(self, ctx: Context, outcome: Outcome) -> object:
+        return self.returned
+
+    @on_event(Connected)
+    def happened(self, connection: Connection, event: Connected) -> object:
+        return self.returned
+
+
+@pytest.mark.parametrize("returned", [Disconnect("no"), (Sleep(1) for _ in "x")])
+def test_an_observer_that_decides_is_told_of_since_nobody_carries_that_out(returned: object) -> None:
+    link = Link(connection(), Filters([Returning(returned)]))
+    given = [*link.begin(), *play(link, heartbeat(1), produce(2, acks=1)), *from_broker(link, heartbeat_answer(1))]
+    failed = [command.event for command in given if isinstance(command, Emit)]
+    assert sorted(event.observer.partition(".")[2] for event in failed if isinstance(event, ObserverFailed)) == [
+        "ended",
+        "happened",
+        "request",
+        "response",
+        "topics",
+    ]
+    assert {type(event.error).__name__ for event in failed} == {"ObserverReturnedError"}  # type: ignore[union-attr]
+    assert not link.closed
+
+
+def test_an_observer_of_large_messages_that_decides_is_told_of_too() -> None:
+    link = Link(connection(), Filters([Returning(Disconnect("no"))]))
+    frame = heartbeat(1, "g" * (LARGE + 1))
+    given = play(link, frame)
+    woken(link, given)
+    assert link.counters.failed_observers == 1
 
 
 def test_an_observer_of_some_apis_is_told_of_no_others() -> None:
