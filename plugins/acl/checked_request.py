@@ -25,7 +25,7 @@ from proxy.plugin import (
     refuse,
     turns,
 )
-from proxy.plugin.frames import kept
+from proxy.plugin.frames import kept_bytes
 from proxy.plugin.schema import Array, RefusalWriter, RefusedElement
 
 
@@ -48,7 +48,7 @@ class CheckedRequest:
 
     def __init__(self, ctx: Context, request: Any, authorizer: RequestAuthorizer, names: TopicNames) -> None:
         self.connection = ctx.connection  # and not `ctx`, whose notes may hold this
-        self.held = kept(request, ctx.request_bytes)
+        self.held = kept_bytes(request, ctx.request_bytes)
         self.api = ctx.api
         self.version = ctx.version
         self.request: Any = request

@@ -34,8 +34,8 @@ class KeptSubscription(NamedTuple):
     names: list[str]
 
 
-def kept(expression: str, names: Iterable[str]) -> str:
-    """The text to keep; empty if it would be too long."""
+def written(expression: str, names: Iterable[str]) -> str:
+    """The text in which a subscription is kept; empty if it would be too long."""
     parts = (part.replace(END, ESCAPED) for part in turns((expression, *sorted({*names}))))
     text = BEGIN + BETWEEN.join(parts) + END
     return text if len(text.encode(errors="replace")) <= LONGEST else ""
@@ -46,7 +46,7 @@ def read(text: str | None) -> KeptSubscription | None:
     if text is None or not text.startswith(BEGIN) or not text.endswith(END):
         return None
     expression, *names = (part.replace(ESCAPED, END) for part in text[len(BEGIN) : -len(END)].split(BETWEEN))
-    return KeptSubscription(expression, names) if kept(expression, names) == text else None
+    return KeptSubscription(expression, names) if written(expression, names) == text else None
 
 
 class ShownSubscriptionsCheck(Check):

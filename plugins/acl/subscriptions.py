@@ -31,7 +31,7 @@ from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import Check
 from plugins.acl.described_subscriptions import DescribedSubscriptions, note_plain
 from plugins.acl.errors import TOPIC
-from plugins.acl.kept_subscription import kept
+from plugins.acl.kept_subscription import written
 from plugins.acl.regex import LONGEST, BadExpressionError, matching
 from plugins.acl.remembered import NAME, Remembered
 from proxy.plugin import Call, ErrorCode, turns
@@ -174,7 +174,7 @@ class SubscribedTopicsCheck(Check):
         if told != member.told:
             request.subscribed_topic_names = told
         if member.told is None:
-            request.subscribed_topic_regex = kept(member.expression, member.names)
+            request.subscribed_topic_regex = written(member.expression, member.names)
         member.told, member.edition, member.looked = told, authorizer.edition, now
         checked.changed = True
         return None

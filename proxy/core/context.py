@@ -27,12 +27,12 @@ def held(notes: Mapping[Any, Any]) -> int:
     return sum([getattr(note, "held", 0) for note in notes.values()]) if notes else 0
 
 
-def decoded(size: int, elements: int | None) -> int:
+def decoded_bytes(size: int, elements: int | None) -> int:
     """Bytes that a message of this size takes once it is decoded: estimated from its elements, if they were counted."""
     return 8 * size if elements is None else ELEMENT * elements
 
 
-def kept(message: Message, size: int) -> int:
+def kept_bytes(message: Message, size: int) -> int:
     """Bytes that a message of this size takes while it is kept, with what handlers make of it."""
     return size + ELEMENT * (elements(message) if message.elements is None else message.elements)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from proxy.core.context import Context, decoded
+from proxy.core.context import Context, decoded_bytes
 from proxy.core.filter_chain import FilterChain
 from proxy.protocol.api import FETCH, PRODUCE
 from proxy.protocol.frame import SIZE
@@ -57,7 +57,7 @@ class Wanted:
             return size
         if self.elements is None and self.chain.api in WITH_RECORDS:
             return 2 * size  # nearly all of it stays bytes
-        return size + decoded(size, self.elements)
+        return size + decoded_bytes(size, self.elements)
 
     @property
     def header(self) -> bytes:

@@ -146,8 +146,8 @@ class Budget:
             self._holding[holder] = held
         return held
 
-    def kept(self, holder: MemoryHolder) -> None:
-        """A connection kept all that was read of it: count it now."""
+    def count_now(self, holder: MemoryHolder) -> None:
+        """Count this connection now: it may hold all that was just read of it."""
         held = self._count(holder)
         self.spare.saw(self.held)
         if self.held <= self._enough:

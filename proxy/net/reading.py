@@ -70,7 +70,7 @@ def read(conversation: Conversation, side: Side) -> None:
         elif commands:
             conversation.carry_out(commands)
         else:
-            conversation.shared.budget.kept(conversation)
+            conversation.shared.budget.count_now(conversation)
         if count < portion and not side.hung and (tls is None or not tls.rest):
             side.readable = False
             return

@@ -112,7 +112,7 @@ class GatewaySnapshot:
         return [
             *(file for hosted in self.hosted for file in hosted.watched),
             *(("credentials", file) for file in self._things(CREDENTIALS)),
-            *(("certificates", tls.kept) for tls in self._things(CERTIFICATES)),
+            *(("certificates", tls.watched) for tls in self._things(CERTIFICATES)),
         ]
 
     def _things(self, kind: str) -> list[Any]:

@@ -3,7 +3,7 @@
 # ruff: noqa: I001 (each name is imported as itself: so it is exported)
 
 from proxy.core.context import (
-    kept as kept,
+    kept_bytes as kept_bytes,
 )
 from proxy.core.fast_path import (
     Beginning as Beginning,

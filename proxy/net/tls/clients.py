@@ -59,7 +59,7 @@ class ClientTls:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.brokers: Container[int] = ()  # the known brokers
-        self.kept = WatchedFiles(f"listeners.{name}.tls", files(tls), lambda: for_clients(tls, self._answers_to))
+        self.watched = WatchedFiles(f"listeners.{name}.tls", files(tls), lambda: for_clients(tls, self._answers_to))
         self._mapping = Mapping(tls.principal_mapping)
         self._bootstrap = (listener.advertise or "").lower()
         self._hosts = tls.hosts
@@ -72,7 +72,7 @@ class ClientTls:
         if self._under_way >= limits.handshakes:
             raise HandshakeError(f"{self._under_way} handshakes are under way (limits.handshakes)", "handshakes")
         self._under_way += 1
-        tls = TlsSocket(client, self.kept.value)
+        tls = TlsSocket(client, self.watched.value)
         try:
             await shake_hands(tls, limits.handshake)
         except HandshakeError as error:

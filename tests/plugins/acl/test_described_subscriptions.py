@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from plugins.acl.described_subscriptions import COUNTS
-from plugins.acl.kept_subscription import kept
+from plugins.acl.kept_subscription import written
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from tests.plugins.acl.talk import Rules
@@ -21,8 +21,8 @@ Making = Callable[..., Rules]
     [
         None,
         "",
-        kept("a-1", []),  # names changed through a proxy that keeps nothing
-        kept("(", []),  # the client came past the proxy, and gave this itself
+        written("a-1", []),  # names changed through a proxy that keeps nothing
+        written("(", []),  # the client came past the proxy, and gave this itself
     ],
 )
 def test_where_no_true_expression_is_kept_a_member_keeps_its_names_and_is_asked_about_once(
@@ -44,7 +44,7 @@ def test_an_expression_that_the_coordinator_got_as_it_is_is_replaced_by_names_th
     for _ in range(2):
         talk.beat()
     assert talk.told == [(["a-1", "a-2", "b-1"], None), (None, None)]
-    assert talk.texts == {"m": kept("a-.*", ["a-secret", "b-1"])}
+    assert talk.texts == {"m": written("a-.*", ["a-secret", "b-1"])}
     assert talk.questions == 1
 
 
@@ -52,7 +52,7 @@ def test_one_answer_counts_some_seconds_for_all_members_that_have_only_names(rul
     own = rules(SEES)
     first = Group(own)
     first.names = {"m": ["a-1"], "other": ["a-2"], "late": ["b-1"], "expressing": ["a-1"]}
-    first.texts = {"expressing": kept("a-1", [])}
+    first.texts = {"expressing": written("a-1", [])}
     first.beat()
     others = {member_id: first.goes_on(own) for member_id in ("other", "expressing")}
     for member_id, group in others.items():

@@ -10,7 +10,7 @@ import re2
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from plugins.acl.kept_subscription import BEGIN, BETWEEN, END, LONGEST, NOTHING, kept, read
+from plugins.acl.kept_subscription import BEGIN, BETWEEN, END, LONGEST, NOTHING, read, written
 from proxy.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
 from tests.plugins.acl.talk import Rules, Talk
 from tests.plugins.acl.test_checked_request import described
@@ -22,7 +22,7 @@ TEXTS = st.text(alphabet="\\QE,-[]^(?i)#| a\n\0\N{PARTY POPPER}", max_size=12) |
 @example("\\E,\\Q", ["\\E\\\\E\\Q", "\\"])
 @example("", [""])
 def test_any_subscription_is_read_back_as_it_was_and_matches_nothing(expression: str, names: list[str]) -> None:
-    text = kept(expression, names)
+    text = written(expression, names)
     assert read(text) == (expression, sorted({*names}))
     compiled = re2.compile(text)
     for name in ("", "a", "a-1", expression, text, *names):
@@ -30,7 +30,7 @@ def test_any_subscription_is_read_back_as_it_was_and_matches_nothing(expression:
 
 
 def test_equal_subscriptions_have_equal_texts() -> None:
-    assert kept("a-.*", ["b", "c", "b"]) == kept("a-.*", ["c", "b"])
+    assert written("a-.*", ["b", "c", "b"]) == written("a-.*", ["c", "b"])
 
 
 @pytest.mark.parametrize(
@@ -41,9 +41,9 @@ def test_equal_subscriptions_have_equal_texts() -> None:
         "a-.*",
         NOTHING,
         BEGIN,
-        kept("a", [])[:-1],
-        kept("a", []) + "|b",
-        "b|" + kept("a", []),
+        written("a", [])[:-1],
+        written("a", []) + "|b",
+        "b|" + written("a", []),
         f"{BEGIN}a{END}|b{END}",
         f"{BEGIN}a{BETWEEN}c{BETWEEN}b{END}",
     ],
@@ -53,9 +53,9 @@ def test_another_expression_is_not_taken_for_one_that_is_kept(text: str | None) 
 
 
 def test_a_text_that_would_be_too_long_is_not_kept() -> None:
-    room = LONGEST - len(kept("", []))
-    assert read(kept("\N{LATIN SMALL LETTER E WITH ACUTE}" * (room // 2), []))
-    assert kept("\N{LATIN SMALL LETTER E WITH ACUTE}" * (room // 2 + 1), []) == ""
+    room = LONGEST - len(written("", []))
+    assert read(written("\N{LATIN SMALL LETTER E WITH ACUTE}" * (room // 2), []))
+    assert written("\N{LATIN SMALL LETTER E WITH ACUTE}" * (room // 2 + 1), []) == ""
 
 
 @pytest.mark.parametrize("shadow", [False, True])
@@ -68,7 +68,7 @@ def test_who_describes_a_group_is_shown_what_its_members_gave(
     group = described("g")
     group.members = [*group.members, *described("g").members, *described("g").members]
     subscriptions: list[tuple[list[str], str | None]] = [
-        (["a-1", "b-1"], kept("a-.*", ["b-1"])),
+        (["a-1", "b-1"], written("a-.*", ["b-1"])),
         (["b-1"], None),
         ([], "a-.*"),
     ]

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from plugins.acl import Acl, kept_subscription, regex, remembered, subscriptions
-from plugins.acl.kept_subscription import kept, read
+from plugins.acl.kept_subscription import read, written
 from plugins.acl.regex import LONGEST, BadExpressionError, matching
 from plugins.acl.subscriptions import LOOK, Members, SubscribedTopicsCheck, Subscription
 from proxy.core.filters import Filters
@@ -293,11 +293,11 @@ def test_after_a_restart_new_names_join_the_expression_and_another_expression_re
     named = talk.goes_on(rules(SEES))
     named.beat(subscribed_topic_names=["a-2"])
     assert named.told == [(["a-1", "a-2"], None)]
-    assert talk.texts == {"m": kept("a-1", ["a-2"])}
+    assert talk.texts == {"m": written("a-1", ["a-2"])}
     replaced = talk.goes_on(rules(SEES))
     replaced.beat(subscribed_topic_regex="b-.*")
     assert replaced.told == [(["a-2", "b-1"], None)]
-    assert talk.texts == {"m": kept("b-.*", ["a-2"])}
+    assert talk.texts == {"m": written("b-.*", ["a-2"])}
 
 
 def test_an_expression_that_was_changed_through_another_worker_to_one_with_the_same_names_counts(rules: Making) -> None:

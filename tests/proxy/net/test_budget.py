@@ -119,7 +119,7 @@ async def test_who_holds_little_is_read_among_many_that_hold_next_to_nothing(
     await trio.sleep(1)
     assert (large.paused, modest.paused) == (True, False)
     modest.held = 2 * MIB
-    budget.kept(modest)
+    budget.count_now(modest)
     assert not modest.paused
 
 
@@ -153,11 +153,11 @@ async def test_between_two_looks_what_grows_is_looked_at(
         for holder in holders:
             if not holder.paused and not holder.reason:
                 holder.held = size * MIB
-                budget.kept(holder)
+                budget.count_now(holder)
     assert all(holder.paused for holder in holders)
     assert budget.held < 80 * MIB
     holders[0].held = 70 * MIB
-    budget.kept(holders[0])
+    budget.count_now(holders[0])
     await trio.testing.wait_all_tasks_blocked()
     assert holders[0].reason
 
@@ -168,7 +168,7 @@ async def test_who_holds_little_is_read_again_after_the_look_that_it_caused(
     await trio.sleep(0.01)
     Holder(among, 80 * MIB)
     modest = Holder(among, 90 * MIB)
-    budget.kept(modest)
+    budget.count_now(modest)
     assert modest.paused
     modest.held = 2 * MIB
     await trio.testing.wait_all_tasks_blocked()
@@ -180,7 +180,7 @@ async def test_who_holds_little_is_read_again_after_the_look_that_it_caused(
 async def test_a_chunk_that_is_too_much_has_no_others_looked_at_before_others_run(among: set[Holder]) -> None:
     budget = Budget(100 * MIB, among)
     holder, other = Holder(among, 101 * MIB), Holder(among, MIB)
-    budget.kept(holder)
+    budget.count_now(holder)
     assert (holder.paused, holder.reason, budget.held) == (True, None, 101 * MIB)
     list(budget.look())
     assert holder.reason
@@ -193,7 +193,7 @@ async def test_what_came_and_went_between_two_looks_is_given_back_too(among: set
     holder = Holder(among)
     list(budget.look())
     holder.held = 40 * MIB
-    budget.kept(holder)
+    budget.count_now(holder)
     among.remove(holder)
     budget.forget(holder)
     for _ in range(2):

@@ -45,7 +45,7 @@ async def test_a_broker_that_refuses_our_certificate_is_said_to_do_so(
     tls = BrokerTls("main", ClusterTls.model_validate({"ca": str(authority.file), "versions": [version], **own}))
     if shown == "late":
         certificate, key = authority.issue("late", days=(-2, -1))
-        tls.kept.value.load_cert_chain(certificate, key)  # it expired after it was read
+        tls.watched.value.load_cert_chain(certificate, key)  # it expired after it was read
 
     async def refuse(stream: trio.SocketStream) -> None:
         sealed = TlsSocket(plain_socket(stream), server)
