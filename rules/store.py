@@ -19,7 +19,7 @@ from proxy.text.atomic import write_atomically
 from proxy.text.environment import Variables
 from proxy.text.locked import LockedError, locked
 from proxy.text.problems import BadFileError
-from proxy.text.stamp import settled, stamp
+from proxy.text.stamp import stamp, stamps_at_rest
 from proxy.text.watched import WatchedFile
 from rules.bindings import Binding
 from rules.edit import EditError, edited, said
@@ -79,7 +79,7 @@ class Store:
         seen = stamp(path)
         before = watched.value_at(seen)
         if before is None:
-            (seen,) = settled([path])
+            (seen,) = stamps_at_rest([path])
         text = FORM.text(os.fspath(path))
         if stamp(path) != seen:
             return None

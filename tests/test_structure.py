@@ -169,6 +169,28 @@ def test_no_class_has_the_name_of_another_class_or_of_a_type() -> None:
     assert {name: homes for name, homes in told.items() if "," in homes} == {}
 
 
+def names_given(path: Path) -> Iterator[str]:
+    """The functions, arguments, variables and attributes that a file defines."""
+    for defined in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(defined, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield defined.name
+        elif isinstance(defined, ast.arg):
+            yield defined.arg
+        elif isinstance(defined, ast.Name) and not isinstance(defined.ctx, ast.Load):
+            yield defined.id
+        elif isinstance(defined, ast.Attribute) and isinstance(defined.ctx, ast.Store):
+            yield defined.attr
+
+
+def test_a_word_that_once_had_several_meanings_names_one_thing() -> None:
+    """Only a link settles: it does what became possible. `passed` is said of frames in sentences, and names nothing."""
+    homes: dict[str, set[str]] = {"passed": set(), "settle": set(), "settled": set(), "settling": set()}
+    for path in sources(*PACKAGES):
+        for name in homes.keys() & set(names_given(path)):
+            homes[name].add(path.relative_to(ROOT).parent.as_posix())
+    assert homes == {"passed": set(), "settle": {"proxy/core"}, "settled": set(), "settling": set()}
+
+
 def test_imports_point_one_way() -> None:
     check = [sys.executable, str(Path(sys.executable).with_name("lint-imports")), "--no-cache", "--no-logo"]
     result = subprocess.run(check, cwd=ROOT, capture_output=True, text=True, check=False)

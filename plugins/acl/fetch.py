@@ -106,9 +106,9 @@ class FetchHandlers:
         new, known = session if turn.opens else None, session if turn.goes_on else None
         held = TOPIC_ROOM * len(refused) + REFUSAL * sum(len(one.partitions) for one, _ in turns(refused))
         held += session.held if new is not None else 0
-        passed = not authorizer.recorded and (known is not None or not request.session_id)
+        unrefused = not authorizer.recorded and (known is not None or not request.session_id)
         content = session.content
-        ctx.notes[self] = PendingFetch(authorizer.client, edition, refused, new, known, passed, content, held=held)
+        ctx.notes[self] = PendingFetch(authorizer.client, edition, refused, new, known, unrefused, content, held=held)
         if not change.changed:
             return None
         request.topics = [request_topic(FETCH, one) for one in turns(change.topics)]

@@ -18,7 +18,7 @@ class PendingFetch:
     refused: list[tuple[FetchedTopic, int]]  # topics with their errors
     session: AuthorizedSession | None  # a new one, if the broker makes it
     of: AuthorizedSession | None = None  # the session that the request continues
-    passed: bool = False  # nothing was refused, not even in shadow, and no session ends
+    unrefused: bool = False  # nothing was refused, not even in shadow, and no session ends
     content: object = None  # the content of its session after this request
     is_follower: bool = False
     held: int = 0  # bytes that the refusals take until the answer leaves, estimated
@@ -37,4 +37,4 @@ class PendingFetch:
         """May requests that are like it pass unread?"""
         if self.edition is not self.authorizer.edition:
             return False
-        return self.passed and not self.refused and self.session is None
+        return self.unrefused and not self.refused and self.session is None

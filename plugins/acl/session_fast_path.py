@@ -83,12 +83,12 @@ class FetchSamples:
         layout = self._layouts.get((api, len(rest)))
         return None if layout is None else layout.said.get(layout.unpack(rest, 0))
 
-    def is_next(self, passed: FetchSample, authorizer: ClientAuthorizer, rest: memoryview) -> bool:
+    def is_next(self, sample: FetchSample, authorizer: ClientAuthorizer, rest: memoryview) -> bool:
         """Is a request that is like this sample the next of its session, and are the same rules in force?"""
-        if not authorizer.decides_by(passed.edition):
+        if not authorizer.decides_by(sample.edition):
             self.let_go()  # their notes keep rules in memory that were replaced
             return False
-        return passed.session.repeat(EPOCH.unpack_from(rest, passed.epoch_at)[0], passed.content)
+        return sample.session.repeat(EPOCH.unpack_from(rest, sample.epoch_at)[0], sample.content)
 
     def is_worth_keeping(self, api: int, length: int, edition: object) -> bool:
         """Whether it is not the first of its length, and there is room: finding a layout costs time."""
@@ -102,7 +102,7 @@ class FetchSamples:
         layout = self._layouts.setdefault((api, length), None)
         return known and (layout is None or layout.tried < MOST)
 
-    def keep_layout(self, api: int, frame: memoryview, varying: Spans, passed: FetchSample) -> None:
+    def keep_layout(self, api: int, frame: memoryview, varying: Spans, sample: FetchSample) -> None:
         """Keep a sample. Frames are like it that differ only in the bytes `varying`."""
         fixed = fixed_bytes(HEAD, len(frame), varying)
         length = len(frame) - HEAD
@@ -115,7 +115,7 @@ class FetchSamples:
             said = layout.unpack(frame, HEAD)
             self._room -= sum(map(len, said)) + PIECE * len(said)
             if self._room >= 0:
-                layout.said[said] = passed
+                layout.said[said] = sample
 
 
 class KnownSession(NamedTuple):
@@ -129,8 +129,8 @@ class KnownSession(NamedTuple):
     def goes_on(self, rest: memoryview) -> bool:
         """May a request of this session pass that goes on like this behind its head? See `Beginning.rest`."""
         samples, authorizer, api, session = self
-        passed = samples.find(api, rest)
-        return passed is not None and passed.session is session and samples.is_next(passed, authorizer, rest)
+        sample = samples.find(api, rest)
+        return sample is not None and sample.session is session and samples.is_next(sample, authorizer, rest)
 
 
 class SessionFastPath:
@@ -151,10 +151,10 @@ class SessionFastPath:
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
         """The context of the earlier request that this one is like; None: it must be read."""
         samples: FetchSamples | None = connection.samples.get(self)
-        if samples is None or len(frame) < length or (passed := samples.find(api, rest := frame[HEAD:])) is None:
+        if samples is None or len(frame) < length or (sample := samples.find(api, rest := frame[HEAD:])) is None:
             return self._others.passes(connection, api, frame, length)
         authorizer: ClientAuthorizer = connection.notes[self._authorizer.name]
-        return passed.ctx if samples.is_next(passed, authorizer, rest) else None
+        return sample.ctx if samples.is_next(sample, authorizer, rest) else None
 
     def learn(self, ctx: Context, frame: memoryview, body: int) -> Beginning | None:
         """Keep a request that was read and passed, if others like it may pass."""
@@ -165,25 +165,25 @@ class SessionFastPath:
             return None
         samples: FetchSamples = ctx.connection.samples.setdefault(self, FetchSamples())
         authorizer: ClientAuthorizer = ctx.connection.notes[self._authorizer.name]
-        passed = FetchSample(self._fetch.as_sample(ctx), authorizer.edition, *continued)
+        sample = FetchSample(self._fetch.as_sample(ctx), authorizer.edition, *continued)
         certain = None
         with suppress(*BAD_BYTES):  # the broker will refuse it
-            certain = self._keep(samples, authorizer, passed, frame, body)
-        known = KnownSession(samples, authorizer, ctx.api.key << 16 | ctx.version, passed.session)
-        return Beginning(HEAD, known.goes_on, passed.ctx, certain, whole=True)
+            certain = self._keep(samples, authorizer, sample, frame, body)
+        known = KnownSession(samples, authorizer, ctx.api.key << 16 | ctx.version, sample.session)
+        return Beginning(HEAD, known.goes_on, sample.ctx, certain, whole=True)
 
     def _keep(
-        self, samples: FetchSamples, authorizer: ClientAuthorizer, passed: FetchSample, frame: memoryview, body: int
+        self, samples: FetchSamples, authorizer: ClientAuthorizer, sample: FetchSample, frame: memoryview, body: int
     ) -> Certain | None:
         """Keep a sample of a request, if that is worth while. Returns which are like it."""
-        api, version = passed.ctx.api, passed.ctx.version
+        api, version = sample.ctx.api, sample.ctx.version
         key = api.key << 16 | version
-        if len(frame) > LONGEST or not samples.is_worth_keeping(key, len(frame) - HEAD, passed.edition):
+        if len(frame) > LONGEST or not samples.is_worth_keeping(key, len(frame) - HEAD, sample.edition):
             return None
         epoch = spans_finder(FetchRequest, version, "session_epoch")(frame, body)[:-1]
         offsets = spans_finder(FetchRequest, version, *OFFSETS)(frame, body)[:-1]
         varying = epoch + offsets
-        passed = passed._replace(epoch_at=epoch[0][0] - HEAD)
-        samples.keep_layout(key, frame, varying, passed)
-        is_next = partial(samples.is_next, passed, authorizer)
+        sample = sample._replace(epoch_at=epoch[0][0] - HEAD)
+        samples.keep_layout(key, frame, varying, sample)
+        is_next = partial(samples.is_next, sample, authorizer)
         return Certain(len(frame), varying=varying, exact=True, rest=is_next)

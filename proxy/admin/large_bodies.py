@@ -22,21 +22,21 @@ class LargeBodies:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request. Calls `used_much` if it was large."""
-        passed = 0
+        size = 0
 
         async def counted() -> Message:
-            nonlocal passed
+            nonlocal size
             message = await receive()
-            passed += len(message.get("body", b""))
+            size += len(message.get("body", b""))
             return message
 
         async def told(message: Message) -> None:
-            nonlocal passed
-            passed += len(message.get("body", b""))
+            nonlocal size
+            size += len(message.get("body", b""))
             await send(message)
 
         try:
             await self._app(scope, counted, told)
         finally:
-            if passed >= LARGE:
+            if size >= LARGE:
                 self._used_much()

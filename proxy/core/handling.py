@@ -92,8 +92,8 @@ def _joined(before: Forward | None, now: Forward) -> Forward:
 
 def _reply(chain: FilterChain, ctx: Context, reply: Reply, position: int) -> Generator[Step, Any, Decided]:
     answering = chain.response.handlers if chain.response else ()
-    passed = [handler for handler in answering if handler.position < position]
-    decision, manners = yield from response_steps(passed, ctx, reply.message)
+    above = [handler for handler in answering if handler.position < position]
+    decision, manners = yield from response_steps(above, ctx, reply.message)
     if isinstance(decision, Forward) and isinstance(decision.message, Response):
         return Decided(Reply(decision.message, reply.version, reply.end), manners)
     return Decided(decision or reply, manners)

@@ -19,7 +19,7 @@ import trio
 from proxy.net.machine import give_back, resident
 
 MUCH = 4 << 20  # bytes
-SETTLED = 1.0, 4.0  # seconds until memory is returned again
+AGAIN = 1.0, 4.0  # seconds until memory is returned again
 
 
 class SpareMemory:
@@ -67,7 +67,7 @@ class SpareMemory:
 
     def _return_later(self) -> None:
         now = trio.current_time()
-        self._again = [now + seconds for seconds in SETTLED]
+        self._again = [now + seconds for seconds in AGAIN]
 
     def _return(self, held: int) -> None:
         self._give_back()

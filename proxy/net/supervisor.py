@@ -26,10 +26,10 @@ from proxy.net.claiming import claim_later, unclaimed
 from proxy.net.complaints import Complaints
 from proxy.net.gateway import Gateway
 from proxy.net.last_resort import LastResort
+from proxy.net.later_return import LaterReturn
 from proxy.net.machine import allow_open_files
 from proxy.net.process import CANNOT_START, CUT, Serving, StartError, cannot_start, serve
 from proxy.net.reloading import Examine, obey
-from proxy.net.settling import Settling
 from proxy.net.tasks import Tasks
 from proxy.net.workers import Workers
 from proxy.telemetry.counters import AdminCounters, CountsByName, NetworkCounters
@@ -87,11 +87,11 @@ async def _run(
             from proxy.admin.app import application  # without the admin side, 0.2 s and 10 MB are saved
             from proxy.admin.server import serve_admin
 
-            settling, counters = Settling(), AdminCounters()
-            nursery.start_soon(tasks.keep, "giving memory back", settling.run)
+            returning, counters = LaterReturn(), AdminCounters()
+            nursery.start_soon(tasks.keep, "giving memory back", returning.run)
             nursery.start_soon(tasks.keep, "summing up complaints", tasks.complaints.watch)
             counted = partial(_counted, counters, tasks, serving)
-            make = partial(application, serving, config.workers, config.admin, settling.ask, counted)
+            make = partial(application, serving, config.workers, config.admin, returning.ask, counted)
             closed = partial(_admin_connection_closed, counters, tasks.complaints)
             nursery.start_soon(tasks.keep, "answering on the admin side", partial(serve_admin, admin, make, closed))
         if isinstance(serving, Workers):

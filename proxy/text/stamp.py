@@ -36,7 +36,7 @@ def stamps(files: Iterable[str | os.PathLike[str]]) -> Stamps:
     return tuple(map(stamp, files))
 
 
-def settled(files: Sequence[str | os.PathLike[str]]) -> Stamps:
+def stamps_at_rest(files: Sequence[str | os.PathLike[str]]) -> Stamps:
     """The stamps of files once they were left alone for a moment. This waits for at most `MOMENTS` such moments.
 
     For less than that moment, an editor that overwrites a file leaves the first half of it, and a script that renews a

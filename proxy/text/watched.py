@@ -23,7 +23,7 @@ from typing import Generic, TypeVar
 from proxy.text.problems import BadFileError, Reload
 from proxy.text.regular import open_regular, read_instead
 from proxy.text.scarce import is_scarce
-from proxy.text.stamp import FileStamp, settled, stamps
+from proxy.text.stamp import FileStamp, stamps, stamps_at_rest
 
 T = TypeVar("T")
 Contents = Mapping[str, bytes]  # by file
@@ -113,7 +113,7 @@ class WatchedFile(Generic[T]):
     def _read(self) -> None:
         if stamps(self.files) == self._seen:
             return
-        now = settled(self.files)
+        now = stamps_at_rest(self.files)
         try:
             value = self._load(self._name)
         except (ValueError, OSError) as error:

@@ -6,7 +6,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from proxy.net.spare_memory import SETTLED, SpareMemory
+from proxy.net.spare_memory import AGAIN, SpareMemory
 
 MIB = 1 << 20
 
@@ -43,7 +43,7 @@ def process() -> Process:
 async def test_memory_is_returned_twice_more_when_what_others_kept_of_it_is_idle(
     process: Process, autojump_clock: MockClock
 ) -> None:
-    assert SETTLED == (1.0, 4.0)
+    assert AGAIN == (1.0, 4.0)
     assert await process.looks(1, held=40) == [0]
     assert await process.looks(6) == [1, 2, 2, 2, 3, 3]
 

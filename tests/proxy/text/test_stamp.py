@@ -6,7 +6,7 @@ from time import time
 
 import pytest
 
-from proxy.text.stamp import MOMENT, settled, stamp
+from proxy.text.stamp import MOMENT, stamp, stamps_at_rest
 
 
 def test_a_file_that_stays_has_the_same_stamp(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_a_file_has_settled_when_it_was_left_alone_for_a_moment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "file"
-    assert settled([file]) == (None,)
+    assert stamps_at_rest([file]) == (None,)
     waited: list[float] = []
 
     def another_write(seconds: float) -> None:
@@ -47,7 +47,7 @@ def test_a_file_has_settled_when_it_was_left_alone_for_a_moment(
 
     monkeypatch.setattr("proxy.text.stamp.sleep", another_write)
     file.write_text("")
-    assert settled([file]) == (stamp(file),)
+    assert stamps_at_rest([file]) == (stamp(file),)
     assert len(waited) == 3
     assert all(0 < seconds <= MOMENT for seconds in waited)
 
@@ -58,7 +58,7 @@ def test_a_file_that_is_never_left_alone_is_not_waited_for_without_end(
     file = tmp_path / "file"
     file.write_text("")
     monkeypatch.setattr("proxy.text.stamp.sleep", lambda seconds: file.touch())
-    assert settled([file]) == (stamp(file),)
+    assert stamps_at_rest([file]) == (stamp(file),)
 
 
 def test_files_that_belong_together_have_settled_when_the_last_has(
@@ -73,7 +73,7 @@ def test_files_that_belong_together_have_settled_when_the_last_has(
 
     monkeypatch.setattr("proxy.text.stamp.sleep", write_the_second)
     first.write_text("new")
-    assert settled([first, second]) == (stamp(first), stamp(second))
+    assert stamps_at_rest([first, second]) == (stamp(first), stamp(second))
     assert second.read_text() == "new"
 
 
@@ -83,4 +83,4 @@ def test_a_clock_that_is_wrong_holds_nothing_up(tmp_path: Path, monkeypatch: pyt
     file.write_text("")
     monkeypatch.setattr("proxy.text.stamp.time", lambda: time() + age)
     monkeypatch.setattr("proxy.text.stamp.sleep", lambda seconds: pytest.fail("waited"))
-    assert settled([file]) == (stamp(file),)
+    assert stamps_at_rest([file]) == (stamp(file),)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import trio
 import trio.testing
 
-from proxy.net.settling import AFTER, Settling
+from proxy.net.later_return import AFTER, LaterReturn
 
 LONG = 60.0  # seconds
 
@@ -14,13 +14,13 @@ async def test_whoever_asks_meanwhile_has_it_given_back_once_more_after_the_same
     nursery: trio.Nursery, autojump_clock: trio.testing.MockClock
 ) -> None:
     times: list[float] = []
-    settling = Settling(lambda: times.append(trio.current_time()))
-    nursery.start_soon(settling.run)
+    returning = LaterReturn(lambda: times.append(trio.current_time()))
+    nursery.start_soon(returning.run)
     began = trio.current_time()
-    settling.ask()
+    returning.ask()
     for _ in range(3):
         await trio.sleep(AFTER / 4)
-        settling.ask()
+        returning.ask()
     await trio.sleep(LONG)
     assert times == [began + AFTER, began + 2 * AFTER]
 
@@ -29,11 +29,11 @@ async def test_it_is_given_back_again_for_who_asks_afterwards(
     nursery: trio.Nursery, autojump_clock: trio.testing.MockClock
 ) -> None:
     times: list[float] = []
-    settling = Settling(lambda: times.append(trio.current_time()))
-    nursery.start_soon(settling.run)
+    returning = LaterReturn(lambda: times.append(trio.current_time()))
+    nursery.start_soon(returning.run)
     await trio.sleep(LONG)
     assert times == []
     for _ in range(2):
-        settling.ask()
+        returning.ask()
         await trio.sleep(LONG)
     assert len(times) == 2

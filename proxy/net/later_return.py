@@ -1,4 +1,4 @@
-"""Settling: returns memory to the system some time after it was used, when nothing holds it any more.
+"""Later return: returns memory to the system some time after it was used, when nothing holds it any more.
 
 Some references last a little longer. A thread, for example, holds its last result until it runs again.
 """
@@ -14,7 +14,7 @@ from proxy.net.machine import give_back
 AFTER = 1.0  # seconds to wait before memory is returned
 
 
-class Settling:
+class LaterReturn:
     """Returns memory after `ask`, which is called after much memory was used for a moment."""
 
     def __init__(self, give_back: Callable[[], None] = give_back) -> None:
