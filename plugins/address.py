@@ -36,10 +36,10 @@ from proxy.plugin import (
     Struct,
     Topology,
     carrying,
-    holders,
     on_request,
     on_response,
     read_node_id,
+    structs_with,
     turns,
     unusable,
 )
@@ -63,7 +63,7 @@ class Address(Plugin):
             return self._hide_quorum(ctx.topology, response)
         changed, topology = 0, ctx.topology
         told: dict[int, Endpoint] = {}
-        for struct in turns(holders(response, Meaning.HOST)):
+        for struct in turns(structs_with(response, Meaning.HOST)):
             changed += replace(topology, struct, told)
             if len(told) > ENDLESS:
                 return Disconnect(f"the broker names more than {ENDLESS:,} brokers in one answer")

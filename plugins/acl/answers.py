@@ -19,7 +19,7 @@ from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import Check
 from plugins.acl.errors import CLUSTER, GROUP, TOPIC
 from plugins.acl.subjects import array_paths, naming, subject
-from proxy.plugin import Decision, ErrorCode, Meaning, Response, Struct, holders, turns, values
+from proxy.plugin import Decision, ErrorCode, Meaning, Response, Struct, structs_with, turns, values
 from proxy.plugin.schema import NEWEST, arrays
 from rules import Operation, ResourceType
 from rules.vocabulary import CLUSTER_NAME
@@ -62,8 +62,8 @@ class ListAllFilter(ListFilter):
 
     def apply(self, checked: CheckedRequest) -> Any:
         *way, last = self.path.split(".")
-        holders = values(".".join(way), checked.version, checked.request) if way else (checked.request,)
-        if not any(holder.field[last].present(checked.version) and getattr(holder, last) is None for holder in holders):
+        asked = values(".".join(way), checked.version, checked.request) if way else (checked.request,)
+        if not any(struct.field[last].present(checked.version) and getattr(struct, last) is None for struct in asked):
             return None
         if checked.version >= self.ids_since:
             yield from checked.names.ask_all()
@@ -112,7 +112,7 @@ class AuthorizedOperationsCheck(Check):
         return None
 
     def narrow(self, checked: CheckedRequest, response: Response) -> None:
-        for struct in holders(response, Meaning.AUTHORIZED_OPERATIONS):
+        for struct in structs_with(response, Meaning.AUTHORIZED_OPERATIONS):
             for field in struct.fields:
                 if field.meaning is Meaning.AUTHORIZED_OPERATIONS and field.present(checked.version):
                     setattr(struct, field.name, self.left(checked, struct, getattr(struct, field.name)))

@@ -52,14 +52,14 @@ class RecordsEffect(SidedEffect):
             yield "side", f"no {'request' if before else 'answer'} of {named} has records; name another api or side"
 
     def cannot(self, target: Target) -> str | None:
-        found = list(holders(target, self.side))
+        found = list(with_records(target, self.side))
         if not found:
             return "it has no records"
         fits = any(self.fits(batch) for holder in found for batch in readable(holder.records))
         return None if fits else "it has no batch to which this could be done"
 
     def apply(self, target: Target, firing: Firing) -> Decision:
-        for holder in holders(target, self.side):
+        for holder in with_records(target, self.side):
             holder.records = rewritten(holder.records, lambda it: self.changed(it) if self.fits(it) else None)
         return Forward(target.message)
 
@@ -72,7 +72,7 @@ class RecordsEffect(SidedEffect):
         raise NotImplementedError
 
 
-def holders(target: Target, side: FaultSide) -> Iterator[Any]:
+def with_records(target: Target, side: FaultSide) -> Iterator[Any]:
     """The partitions that match and have records."""
     found: Iterator[Any]
     if side is FaultSide.BEFORE_BROKER:

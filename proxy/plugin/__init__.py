@@ -13,7 +13,7 @@
 * Every API's constant (`PRODUCE`) and classes (`ProduceRequest`, `ProduceResponse`), `ErrorCode`, `refuse`.
 * The messages of consumers to each other in JoinGroup and SyncGroup: `read_embedded`, `write_embedded`.
 * Records: `rewrite_records`; `batches`, `rewrite_batch`, `write_batch`.
-* Walks over messages by what their fields mean: `Meaning`, `values`, `holders`, `leading`, `turns`.
+* Walks over messages by what their fields mean: `Meaning`, `values`, `structs_with`, `leading`, `turns`.
 * For options: `FilePath`, `wrong`; for problems that `examine` finds in files: `Finding`, `Problem`.
 
 The modules beside this one reach deeper: `schema`, how messages are declared; `frames`, frames and batches as bytes;
@@ -183,8 +183,8 @@ from proxy.protocol.schema import (
     Struct as Struct,
 )
 from proxy.protocol.walk import (
-    holders as holders,
     leading as leading,
+    structs_with as structs_with,
     values as values,
 )
 from proxy.protocol.wire import (

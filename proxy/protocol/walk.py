@@ -116,12 +116,12 @@ def _arrays_in(cls: type[Struct]) -> tuple[tuple[str, bool, bool], ...]:
     return tuple(found)
 
 
-def holders(struct: Any, meaning: Meaning) -> list[Any]:
+def structs_with(struct: Any, meaning: Meaning) -> list[Any]:
     """Every struct with a field of this meaning, from this one on down."""
     turn()
     cls: type[Struct] = type(struct)
-    is_holder, ways = _ways(cls, meaning)
-    found = [struct] if is_holder else []
+    has_one, ways = _ways(cls, meaning)
+    found = [struct] if has_one else []
     for name, is_array, is_last in ways:
         value = getattr(struct, name)
         inner = value if is_array else () if value is None else (value,)
@@ -129,13 +129,13 @@ def holders(struct: Any, meaning: Meaning) -> list[Any]:
             found += inner
             continue
         for each in inner:
-            found += holders(each, meaning)
+            found += structs_with(each, meaning)
     return found
 
 
 @cache
 def _ways(cls: type[Struct], meaning: Meaning) -> tuple[bool, tuple[tuple[str, bool, bool], ...]]:
-    """Is this struct a holder? And its fields that contain holders: is it an array, and are none further down?"""
+    """Has it such a field? And its fields with such structs inside: is it an array, and are none further down?"""
     fields = leading(cls, meaning)
     ways = [
         (field.name, field.is_array, all(inner.meaning is meaning for inner in leading(field.kind, meaning)))

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from plugins.faults.effect import Target
 from plugins.faults.kinds import AnswerEffect
-from plugins.faults.records import FETCHING, holders, readable
+from plugins.faults.records import FETCHING, readable, with_records
 from proxy.plugin import Decision, Forward, MessageSet, RecordBatch
 from rules.trigger import Firing
 
@@ -37,7 +37,7 @@ class MisplacedBatches(AnswerEffect):
     what: Misplaced = Field(description="What is done to one of them.", examples=["dropped"])
 
     def cannot(self, target: Target) -> str | None:
-        found = list(holders(target, self.at))
+        found = list(with_records(target, self.at))
         if not found:
             return "it has no records"
         if any(self._places(list(readable(it.records))) for it in found):
@@ -45,7 +45,7 @@ class MisplacedBatches(AnswerEffect):
         return "it has no batch" if self.what is Misplaced.REPEATED else "it has no two batches in one partition"
 
     def apply(self, target: Target, firing: Firing) -> Decision:
-        for holder in holders(target, self.at):
+        for holder in with_records(target, self.at):
             pieces = [it.data for it in readable(holder.records)]
             left = memoryview(holder.records)[sum(map(len, pieces)) :]
             places = self._places(list(readable(holder.records)))

@@ -15,7 +15,7 @@ from pydantic import Field, StrictInt
 
 from plugins.faults.effect import Target
 from plugins.faults.kinds import AnswerEffect
-from plugins.faults.records import FETCHING, holders, readable
+from plugins.faults.records import FETCHING, readable, with_records
 from proxy.plugin import Api, Decision, Forward
 from rules.trigger import Firing
 from rules.values import Given
@@ -46,12 +46,12 @@ class PartialFetch(AnswerEffect):
             yield name, f'"{said[0]}" and "{name}" both say how much is left; keep one of the two'
 
     def cannot(self, target: Target) -> str | None:
-        found = list(holders(target, self.at))
+        found = list(with_records(target, self.at))
         left = self._left(found)
         return None if any(len(it.records) > size for it, size in left) else "it has no more than would be left"
 
     def apply(self, target: Target, firing: Firing) -> Decision:
-        for holder, size in self._left(list(holders(target, self.at))):
+        for holder, size in self._left(list(with_records(target, self.at))):
             holder.records = memoryview(holder.records)[:size]
         return Forward(target.message)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from inspect import isfunction
 from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
@@ -51,3 +52,9 @@ def test_what_lies_deeper_is_what_our_own_plugins_need_of_it(module: ModuleType)
     used = {alias.name for node in imports for alias in node.names}
     # pytest adds names with an "@", for assertions, to all modules of a package that has a plugin for it.
     assert {name for name in vars(module) if not name.startswith(("__", "@"))} == used
+
+
+def test_a_function_of_the_surface_has_no_name_that_means_something_else_in_a_plugin() -> None:
+    functions = {name for name, value in vars(surface).items() if isfunction(value)}
+    assert "refuse" in functions
+    assert functions & vars(surface.Plugin).keys() == set()

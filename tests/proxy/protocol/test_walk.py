@@ -15,7 +15,7 @@ from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.messages.offset_fetch import OffsetFetchRequest
 from proxy.protocol.schema import blank, structs
 from proxy.protocol.slices import ELEMENTS
-from proxy.protocol.walk import Element, arrays, elements, holders, leading, paths, values
+from proxy.protocol.walk import Element, arrays, elements, leading, paths, structs_with, values
 from proxy.protocol.wire import Meaning
 
 Dir = AlterReplicaLogDirsRequest.Dir
@@ -103,14 +103,14 @@ def test_no_field_with_a_meaning_is_passed_by(api: Api) -> None:
 
 def test_holders_are_found_at_every_depth() -> None:
     brokers = [MetadataResponse.Broker(node_id=n, host="inside", port=1) for n in range(3)]
-    assert holders(MetadataResponse(brokers=brokers, topics=[]), Meaning.HOST) == brokers
+    assert structs_with(MetadataResponse(brokers=brokers, topics=[]), Meaning.HOST) == brokers
     partition = MetadataResponse.Topic.Partition(
         error_code=0, partition_index=0, leader_id=0, replica_nodes=[], isr_nodes=[]
     )
     topic = MetadataResponse.Topic(error_code=0, name="orders", partitions=[partition])
     response = MetadataResponse(brokers=[], topics=[topic])
-    assert holders(response, Meaning.ERROR) == [response, topic, partition]
-    assert holders(blank(FindCoordinatorResponse), Meaning.HOST) == [blank(FindCoordinatorResponse)]
+    assert structs_with(response, Meaning.ERROR) == [response, topic, partition]
+    assert structs_with(blank(FindCoordinatorResponse), Meaning.HOST) == [blank(FindCoordinatorResponse)]
 
 
 def test_elements_are_counted_at_every_depth() -> None:
