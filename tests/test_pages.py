@@ -115,3 +115,9 @@ def test_what_the_design_says_of_where_things_live_is_there() -> None:
         places = [place for place in re.findall(r"`([^`]+)`", part) if "/" in place]
         assert places
         assert not [place for place in places if not any(ROOT.glob(place))]
+
+
+def test_the_design_names_every_module_of_the_core_and_of_the_network() -> None:
+    design = PAGES["proxy/DESIGN.md"]
+    modules = [path for layer in ("core", "net") for path in (ROOT / "proxy" / layer).rglob("[a-z]*.py")]
+    assert sorted(path.name for path in modules if f"{path.stem}.py" not in design) == []
