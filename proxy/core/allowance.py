@@ -6,9 +6,9 @@ clients would take twenty times the memory, and none of them would be served soo
 Rules:
 * Messages of about the same size share `ALLOWED` bytes; a message larger than that has them alone. The others wait,
   and their connections are not read meanwhile.
-* They wait in a queue for each host of clients, so that many connections of one do not keep the others waiting, and
-  there in one for requests and one for responses: a response frees what was kept for its request. Each queue is served
-  in its order, and all of them in turn.
+* Each host of clients has a queue for its requests and a queue for its responses. So many connections of one host do
+  not keep the others waiting, and requests do not keep responses waiting: a response frees what was kept for its
+  request. Each queue is served in its order, and all queues in turn.
 * "About the same" is a factor of eight: a small message never waits for a large one.
 * A permit is for the proxy's own work. It is given up when a handler waits for time, a broker, a disk or a signal, and
   not taken again. So no holder of a permit waits for others, and the queues always move.

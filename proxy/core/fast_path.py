@@ -9,18 +9,19 @@ Rules:
   the sample's notes, as soon as any plugin is shown it.
 * A request may pass before it is whole. If what allowed it can end meanwhile, the sample says so (`Context.still`): it
   is asked when the last byte has come. If the answer is no, that byte is withheld and the connection ends.
-* Of a request that was read, the fast path may say how others begin that pass too (`Beginning`): those of the same API
-  and version with the same first bytes, except for the correlation id. It is not even asked about these: they pass in
-  0.3 us. If some bytes differ each time, the fast path looks only at the rest of the frame (`Beginning.rest`).
-  If more bytes are the same, it need not even do that, or only look at what says its turn (`Certain`).
-  Observers are shown the topics of such requests; if they want more, requests are not recognized so.
+* When a request was read, the fast path may say how requests begin that pass too (`Beginning`): those of the same API
+  and version that have the same first bytes, except for the correlation id. The fast path is not asked about these:
+  they pass in 0.3 us. If bytes behind the beginning matter too, only these are looked at (`Beginning.rest`). A request
+  that has even more bytes in common with the one that was read needs no such look, or a shorter one (`Certain`).
+  Observers are shown the topics of such requests. If an observer wants more of an API, no beginnings are learned.
 * What a fast path keeps of a connection is in `connection.samples`. It is forgotten when other filters come into force,
   and with the beginnings.
-* A response handler's `needed` is asked when the response begins, with the request's context or its sample, and
-  changes neither. A response that no handler needs passes unread. But its own error code is looked at where a handler
-  has `on_error`. If the handler is `unneeded_after` a fast path, it is not even asked about the answers to requests
-  which that fast path let pass. If it is `unneeded_while` a sample of it says so, the sample is asked first
-  (`Context.unneeded`), which takes less time. The error code is looked at then if the sample `minds_errors`.
+* A response handler's `needed` is asked when the response begins. It is given the request's context or its sample, and
+  changes neither. A response that no handler needs passes unread.
+* A handler with `on_error` may also need a response that has an error of its own. So the error code is looked at.
+* A handler may name a fast path as `unneeded_after`. Then it is not asked about answers to requests which that fast
+  path let pass. If it names the fast path as `unneeded_while`, the sample is asked in its place (`Context.unneeded`),
+  which takes less time. The error code is then looked at only if the sample `minds_errors`.
 """
 
 from __future__ import annotations
@@ -129,7 +130,7 @@ class FastPaths:
             for key, note in sample.notes.items()
             if key in path.keys
         }
-        joined = samples[-1].noting(notes)
+        joined = samples[-1].with_notes(notes)
         asked = [sample.still for sample in samples if sample.still is not None]
         joined.still = (lambda: all(still() for still in asked)) if asked else None
         joined.unneeded = None  # each speaks for its own handlers: these are asked

@@ -3,8 +3,9 @@
 Rules:
 * A walk over a frame takes 1 us or more, so what the last one found is remembered where most frames are the same: the
   beginning of a response without an error, and the layout of those without tagged fields.
-* Nothing is wrong here: of a frame that cannot be walked, reading it says what is wrong.
-* A frame may not be whole. What cannot be said of the part that came is None, or is what leads to its being read.
+* No mistake is reported here. If a frame cannot be walked, it is read, and reading reports what is wrong.
+* Only the first part of a frame may be there. A fact that this part does not tell is None, or the value with which the
+  frame is read.
 """
 
 from __future__ import annotations

@@ -105,10 +105,11 @@ class InFlight:
 
     @property
     def may_wait(self) -> bool:
-        """Is the broker busy with a request that it answers as late as the client likes, or will it be?
+        """Is there a request in flight that the broker may answer as late as the client likes, such as a Fetch?
 
-        Nothing that is decided in turn came behind such a request, so nothing in front of it is looked at. That goes
-        for requests that the proxy answered, too: 1,000 of them behind a slow one took 100 us of each further request.
+        Slots are looked at from the youngest. A request that was decided in turn ends the search: when it was taken,
+        no request in front of it could make the broker wait. This holds for requests that the proxy answered, too:
+        looking at 1,000 of them took 100 us for each further request.
         """
         for _, chain, of in reversed(self.slots):
             if chain is OURS:

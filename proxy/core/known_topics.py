@@ -1,8 +1,8 @@
-"""Known topics: the names and ids of topics on one connection about which nothing has to be found out any more.
+"""Known topics: names and ids of topics about which a plugin has decided already, for one connection.
 
 Rules:
-* So many are known at most. When there are more, all are forgotten and learned anew.
-* No name that is too long for a topic is kept: it may be anything that a client sends.
+* Their number is limited (`most`). When one more comes, all are forgotten, and are learned anew.
+* A name that is too long for a topic is not kept: a client may send anything.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""Noted: the bytes that handlers noted of the requests in flight, each of which is looked at once.
+"""Noted: how many bytes the notes of all requests in flight take. Each request is looked at once.
 
-A connection may have a thousand requests in flight, and a worker ten thousand connections. To look at all of them takes
-seconds.
+A connection may have a thousand requests in flight, and a worker ten thousand connections. Looking at all of them for
+each count would take seconds.
 
 Rules:
-* Slots come behind the others and leave in front. So those that came since the last count are those behind the slot
-  that was last then, and of the others so many are left as there are slots in front of these.
+* Slots are a queue: new ones are added at the end, and answered ones leave at the front. The last slot of each count
+  is remembered. At the next count, the slots behind it are new. The slots up to it were counted before, and those of
+  them that are gone have left at the front.
 * What is noted of a request does not change while it is in flight.
 * A sample is kept by its connection anyway, and so are its notes: for a request that is like it they count nothing.
 """

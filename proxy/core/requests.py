@@ -6,8 +6,8 @@ Rules:
   waits until no other is in flight, and then passes.
 * A request that a plugin wants waits for its handlers, and all requests behind it wait too: Kafka serves one request of
   a connection at a time.
-* A request of another client id than those in flight waits for their answers. So does a request of which a handler
-  decides `in_turn`, behind one that may wait at the broker.
+* A request with another client id than those in flight waits for their answers. Some handlers decide `in_turn`: a
+  request that they want waits while an older one may be waiting at the broker, such as a Fetch.
 * A request that was assembled, and began before other filters came into force, is met anew by these: its last byte
   may come half an hour after its first.
 * After much work in small requests the other connections have their turn.

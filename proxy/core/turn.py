@@ -9,10 +9,11 @@ Rules:
 * Work is counted anew at each look at the sockets: whoever was ready had a turn since the last.
 * The more lanes of a worker wait for their turn, the shorter is a turn, down to one frame. With turns of one length,
   50 clients that sent requests without end kept a small request waiting for 300 ms instead of 100.
-* Between two looks at the sockets all lanes together do no more work than one may do alone, and again as much when a
-  waiting lane has its turn. So there is little work between them, however many clients ask something at the same
-  moment: 300 of them kept those whose frames just pass waiting for 130 to 310 ms, now 5 to 15. A lane with little work
-  need not wait because others do: when it had to, new clients waited twice as long beside 200 others.
+* Between two looks at the sockets all lanes together do no more work than one lane may do alone. This is counted anew
+  whenever a waiting lane has its turn. So frames that just pass do not wait long, however many clients ask something at
+  the same moment. Beside 300 such clients they wait for 5 to 15 ms; without this rule it was 130 to 310.
+* A lane with little work need not wait because others do. When it had to, new clients waited twice as long beside 200
+  others.
 """
 
 from __future__ import annotations
