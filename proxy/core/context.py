@@ -116,10 +116,11 @@ class Context:
 
     `decisions` are those of the handlers that decided something, in their order.
     `came`, `sent` and `answered` are in seconds of the link's clock, and only known for a request that is observed.
-    `sample`: this is the context of an earlier request, and stands for all requests like it; no handler ever sees it.
-    `still` of a sample: a request like it passed before it was whole, and its last byte is here; may it pass?
-    `unneeded` of a sample: the answer to such a request begins; may it pass? Otherwise handlers say what they need.
-    `minds_errors` of a sample: it may not pass if it has an error of its own.
+
+    A `sample` stands for all requests that are like an earlier one. No handler ever sees it. It has three more facts:
+    `still` is asked when a request like it passed before it was whole, and its last byte came: may this byte pass?
+    `unneeded` is asked when the answer to such a request begins: may it pass unread? If not, the handlers are asked.
+    With `minds_errors`, an answer that has an error of its own may not pass in this way.
     """
 
     connection: Connection
@@ -147,15 +148,15 @@ class Context:
         """Note that a handler decided this, by the rule of this name if there is one."""
         self.decisions += (HandlerDecided(handler, what, rule),)
 
-    def who(self, *what: str) -> str | None:
+    def decided_by(self, *what: str) -> str | None:
         """The last handler that decided one of these."""
         return next((handler for handler, decided, _ in reversed(self.decisions) if decided in what), None)
 
-    def without(self, noted: frozenset[Any]) -> Context:
+    def without_notes(self, noted: frozenset[Any]) -> Context:
         """The same request without what is noted under these keys."""
-        return self.noting({key: note for key, note in self.notes.items() if key not in noted})
+        return self.with_notes({key: note for key, note in self.notes.items() if key not in noted})
 
-    def noting(self, notes: dict[Any, Any]) -> Context:
+    def with_notes(self, notes: dict[Any, Any]) -> Context:
         """The same request with these notes."""
         other = object.__new__(Context)  # `copy` takes 4 us more
         other.__dict__ = {**self.__dict__, "notes": notes}
@@ -163,11 +164,11 @@ class Context:
 
     def as_sample(self) -> Context:
         """A sample of this request: a `FastPath` returns it for requests that are like this one."""
-        sample = self.of_like(self.correlation_id, self.request_bytes)
+        sample = self.for_request(self.correlation_id, self.request_bytes)
         sample.sample = True
         return sample
 
-    def of_like(self, correlation_id: int, size: int = 0) -> Context:
+    def for_request(self, correlation_id: int, size: int = 0) -> Context:
         """The context of a request of so many bytes that is like this sample, with its own copy of the notes."""
         other = Context(self.connection, self.api, self.version, correlation_id, self.notes.copy(), size)
         if self.still is not None:

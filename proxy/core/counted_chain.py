@@ -38,7 +38,7 @@ class CountedChain:
         """The context of a request that is not counted after all."""
         _, exchange, sample = pending
         if sample is not None:
-            return sample.of_like(number, exchange.size)
+            return sample.for_request(number, exchange.size)
         return Context(connection, self.told.api, self.told.version, number, {}, exchange.size)
 
 

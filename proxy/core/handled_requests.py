@@ -53,7 +53,7 @@ class HandledRequests(Handling):
         except HandlerError as error:
             failed = detached(error)
         except ProtocolError as error:
-            failed = HandlerError(wanted.ctx.who("Forward", "Reply"), error)
+            failed = HandlerError(wanted.ctx.decided_by("Forward", "Reply"), error)
         return (yield from self._refuse(failed, wanted))
 
     def _judge(self, wanted: Wanted) -> Generator[Step, Any, Judged]:
@@ -115,7 +115,7 @@ class HandledRequests(Handling):
         acks = forward.message.acks if chain.api is PRODUCE and forward.message.has("acks") else wanted.acks
         if (acks == 0) is not (wanted.acks == 0):
             error = ValueError("whether a Produce request has an answer cannot be changed")
-            raise HandlerError(wanted.ctx.who("Forward"), error)
+            raise HandlerError(wanted.ctx.decided_by("Forward"), error)
         if version is None or version == chain.version:
             version = None
             if wanted.ctx.is_large:
@@ -128,7 +128,7 @@ class HandledRequests(Handling):
 
     def _answer(self, reply: Reply, manners: Sequence[Manner], wanted: Wanted) -> VerdictSteps:
         """A plugin answers."""
-        by, why = By.PLUGIN, wanted.ctx.who("Reply")
+        by, why = By.PLUGIN, wanted.ctx.decided_by("Reply")
         pieces: Sequence[Buffer] = ()
         if wanted.acks != 0:
             pieces = yield from self._frame(reply, wanted)
@@ -141,7 +141,7 @@ class HandledRequests(Handling):
                     by, why = By.NOBODY, leaving.cut.reason
                     ends, how = leaving.cut.reason, leaving.cut.how
                 elif not leaving.size:
-                    by, why = By.NOBODY, wanted.ctx.who("Raw")
+                    by, why = By.NOBODY, wanted.ctx.decided_by("Raw")
                 steps = leaving if leaving.takes_time else None
                 return Verdict([leaving.data], by, why, ends, how, leaving=steps)
             yield from self._show(wanted, reply.message)

@@ -56,7 +56,7 @@ class HandledResponses(Handling):
         except HandlerError as error:
             failed = detached(error)
         except ProtocolError as error:
-            failed = HandlerError(wanted.ctx.who("Forward", "Reply"), error)
+            failed = HandlerError(wanted.ctx.decided_by("Forward", "Reply"), error)
         return withheld(self.failed(wanted.ctx, failed))
 
     def _read_answer(self, wanted: Wanted) -> Sliced[Message]:

@@ -133,7 +133,7 @@ class RequestLane(Lane):
         if verdict.copies > 1:
             self._slots.extend([(ctx.correlation_id, Dropped(chain), None)] * (verdict.copies - 1))
         if verdict.pieces is None and chain.fast_path is not None and not wanted.passes and self._is_in_force(chain):
-            own = ctx.without(wanted.noted) if wanted.noted else ctx
+            own = ctx.without_notes(wanted.noted) if wanted.noted else ctx
             begins = chain.fast_path.learn(own, wanted.frame, wanted.body)
             if begins is not None and chain.only_topics_shown:
                 sample = begins.sample or own.as_sample()

@@ -79,7 +79,7 @@ class ResponseLane(AnswerLane):
         if size:
             self._outcomes.end(wanted.ctx, BROKER, None, size)
         else:
-            self._outcomes.end(wanted.ctx, NOBODY, wanted.ctx.who("Raw"))
+            self._outcomes.end(wanted.ctx, NOBODY, wanted.ctx.decided_by("Raw"))
         return pieces
 
     def _undecodable(self, chain: FilterChain, ctx: Context | None, error: ProtocolError) -> Hold:

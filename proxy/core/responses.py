@@ -151,7 +151,7 @@ class Responses(ResponseLane):
         """The request's own context, with which its answer is shown: no other request shares it."""
         if ctx is None:
             return Context(self._connection, chain.api, chain.version, number)
-        return ctx.of_like(number) if ctx.sample else ctx
+        return ctx.for_request(number) if ctx.sample else ctx
 
     def _pass(self, chain: FilterChain, ctx: Context | None, size: int, is_whole: bool) -> Reader | None:
         """No plugin reads this response."""

@@ -101,7 +101,7 @@ class UnhandledRequests(RequestLane):
         assert shown is not None
         assert sample is not None
         assert topics is not None
-        ctx = sample.of_like(head[2], SIZE.size + head[0])
+        ctx = sample.for_request(head[2], SIZE.size + head[0])
         self._outcomes.show_at_once(ctx, shown.told, topics)
         of_answer = chain.after_fast_path or chain
         self._slots.append((head[2], of_answer, ctx if chain.keeps_context else sample))
@@ -150,7 +150,7 @@ class UnhandledRequests(RequestLane):
             # With keyword arguments, or without the dict, this takes 0.3 us more.
             ctx = Context(self._connection, chain.api, chain.version, head[2], {}, size)
         else:
-            ctx = sample.of_like(head[2], size)
+            ctx = sample.for_request(head[2], size)
         if chain.observers:
             self._outcomes.begin(ctx, chain.observers)
         return ctx

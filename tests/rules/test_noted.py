@@ -26,7 +26,7 @@ def test_the_rules_of_a_request_are_those_that_were_noted_last() -> None:
 def test_requests_like_a_sample_were_decided_by_its_rules() -> None:
     ctx, rules = Context(connection(), METADATA, 9, 1), Deciding()
     note_rules(ctx, rules)
-    assert noted_rules(ctx.as_sample().of_like(2)) is rules
+    assert noted_rules(ctx.as_sample().for_request(2)) is rules
 
 
 def test_what_is_in_force_on_a_connection_is_asked_until_its_edition_changes() -> None:
