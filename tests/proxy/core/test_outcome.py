@@ -9,7 +9,7 @@ import pytest
 from proxy.core.clock import Clock
 from proxy.core.commands import Command, Emit, ToBroker, ToClient, Wake
 from proxy.core.context import Connection, Context
-from proxy.core.decisions import Ask, Decision, Disconnect, Forward, Reply, Sleep, Steps
+from proxy.core.decisions import Ask, Decision, Disconnect, Forward, Raw, Reply, Sleep, Steps
 from proxy.core.decorators import (
     observe,
     observe_topics,
@@ -187,6 +187,37 @@ def test_what_nobody_knows_has_an_outcome_too() -> None:
     play(link, FUTURE % b"\0\0\0\1", UNKNOWN % b"\0\0\0\2")
     assert watching.by == [(1, By.PLUGIN), (2, By.NOBODY)]
     assert watching.told[1][1].why == "the client asked for the unknown API 1000"
+
+
+def test_what_nobody_knows_ends_by_its_own_reason_while_older_requests_wait() -> None:
+    watching = Watching()
+    link = Link(connection(), Filters([watching]))
+    play(link, metadata(1), UNKNOWN % b"\0\0\0\2")
+    assert watching.by == [(2, By.NOBODY)]
+    link.broker_closed()
+    assert [(number, outcome.why) for number, outcome in watching.told] == [
+        (2, "the client asked for the unknown API 1000"),
+        (1, "the broker closed the connection with requests in flight"),
+    ]
+
+
+class Losing(Plugin):
+    """Has no response to a Heartbeat leave."""
+
+    @on_response(HeartbeatResponse)
+    def lose(self, ctx: Context, response: HeartbeatResponse) -> Decision:
+        return Raw(b"")
+
+
+def test_a_response_that_a_handler_drops_is_told_at_once_as_its_decision() -> None:
+    watching = Watching()
+    link = Link(connection(), Filters([watching, Losing()]))
+    play(link, heartbeat(1))
+    from_broker(link, heartbeat_answer(1))
+    assert not link.closed
+    ((number, outcome),) = watching.told
+    assert (number, outcome.by, outcome.why) == (1, By.NOBODY, "Losing.lose")
+    assert (outcome.answered, outcome.left, outcome.response_bytes) == (None, None, 0)
 
 
 def test_a_request_that_cannot_be_read_has_an_outcome() -> None:
