@@ -46,6 +46,11 @@ def sleep(message: Any) -> Steps:
     return None
 
 
+def wait(message: Any) -> Steps:
+    yield Wait(Signal())
+    return None
+
+
 WAYS: dict[str, Callable[[Any], Decision]] = {  # of requests
     "pass": lambda request: None,
     "forward": Forward,
@@ -122,7 +127,7 @@ class Doing(Plugin):
             case "sleep":
                 yield from sleep(request)
             case "wait":
-                yield Wait(Signal())
+                yield from wait(request)
             case "ask":
                 yield Ask(FindCoordinatorRequest(coordinator_keys=["g"]), 4)
             case "sleep and reply":
@@ -313,6 +318,8 @@ class OneApi(Plugin):
     def down(self, ctx: Context, request: Request) -> Decision | Steps:
         if self.way == "sleep":
             return sleep(request)
+        if self.way == "wait":
+            return wait(request)
         if self.way in ("version", "both"):
             return Forward(request, version=max(self.api.newest - 1, 0), copies=2)
         return WAYS[self.way](request)
@@ -321,24 +328,24 @@ class OneApi(Plugin):
         return WAYS_BACK[self.way](response)
 
 
-@pytest.mark.parametrize("way", ["sleep", *WAYS, *WAYS_BACK])
+@pytest.mark.parametrize("way", ["sleep", "wait", *WAYS, *WAYS_BACK])
 def test_each_request_of_every_api_has_exactly_one_outcome(way: str) -> None:
+    """Also of those that only brokers may send: such a request ends its connection."""
     for api in APIS.values():
-        if api.inter_broker:
-            continue
         request = blank(api.request)
         if api is PRODUCE:
             request.acks = 1  # type: ignore[attr-defined]
         watching, clock = Watching(), Clock()
         link = Link(connection(), Filters([watching, OneApi(api, way)]), clock=clock)
         link.begin()
-        commands, sent = from_client(link, asking(request, 7, api.newest)), b""
+        commands, sent, left = from_client(link, asking(request, 7, api.newest)), b"", 0
         for _ in range(100):
             clock.now += 1
+            left += sum(len(each.data) for each in commands if isinstance(each, ToClient))
             if link.closed:
                 break
             sent += b"".join(bytes(each.data) for each in commands if isinstance(each, ToBroker))
-            tokens = [each.token for each in commands if isinstance(each, Wake)]
+            tokens = [each.token for each in commands if isinstance(each, Wake | Await)]
             commands = []
             for _, key in frames(sent, REQUEST_HEAD):
                 commands += from_broker(link, answering(blank(api.response), 7, key & 0xFFFF))
@@ -350,4 +357,6 @@ def test_each_request_of_every_api_has_exactly_one_outcome(way: str) -> None:
         assert number == 7
         check_moments(outcome)
         assert outcome.request_bytes == len(asking(request, 7, api.newest))
+        assert (outcome.by is By.NOBODY) == (outcome.left is None)
+        assert outcome.response_bytes == (0 if outcome.by is By.NOBODY else left)
         assert [type(event) for event in watching.events] == [Connected, Closed]
