@@ -16,7 +16,7 @@ from rules.question import AccessQuestion
 from rules.vocabulary import EVERYBODY, answers
 
 
-class Less(NamedTuple):
+class Narrowed(NamedTuple):
     """A narrowed rule: what was taken out of which option. `share`: the part of its combinations that is gone."""
 
     share: float
@@ -25,13 +25,13 @@ class Less(NamedTuple):
     acl: AclRule
 
 
-def narrowed(acl: AclRule, question: AccessQuestion) -> Less | None:
+def narrowed(acl: AclRule, question: AccessQuestion) -> Narrowed | None:
     """The rule without the values that match the question; None where no rule would be left."""
     ways = list(_ways(acl, question))
     return min(ways, key=lambda less: less.share) if ways else None
 
 
-def _ways(acl: AclRule, question: AccessQuestion) -> Iterator[Less]:
+def _ways(acl: AclRule, question: AccessQuestion) -> Iterator[Narrowed]:
     option = acl.permission.word.lower()
     who = [principal for principal in acl.principals if principal in (question.client.principal, EVERYBODY)]
     yield from _without(acl, option, who, len(acl.principals))
@@ -49,8 +49,8 @@ def _ways(acl: AclRule, question: AccessQuestion) -> Iterator[Less]:
         yield from _without(acl, "from_", [one for one in acl.from_ if one.holds(host)], len(acl.from_))
 
 
-def _without(acl: AclRule, option: str, taken: list[Any], of: int) -> Iterator[Less]:
+def _without(acl: AclRule, option: str, taken: list[Any], of: int) -> Iterator[Narrowed]:
     if len(taken) < of:
         left = tuple(one for one in getattr(acl, option) if one not in taken) or None
         changed = acl.model_copy(update={option: left})
-        yield Less(len(taken) / of, option.strip("_"), " and ".join(map(write.inline, taken)), changed)
+        yield Narrowed(len(taken) / of, option.strip("_"), " and ".join(map(write.inline, taken)), changed)

@@ -20,11 +20,11 @@ from plugins.audit.traffic import TRAFFIC, TrafficSubjects
 from proxy.plugin import APIS, Context, Handler, Message, Outcome, Request, Response, Services, Wish
 
 
-class Told:
+class EventMade:
     """The note on a request whose event is made already."""
 
 
-TOLD = Told()
+EVENT_MADE = EventMade()
 
 
 class RequestNotes:
@@ -54,16 +54,16 @@ class RequestNotes:
 
     def tell_early(self, ctx: Context, outcome: Outcome) -> bool:
         """Record the request of an answer that is about to leave. False: it was recorded already."""
-        if ctx.notes.get(self._key) is TOLD:
+        if ctx.notes.get(self._key) is EVENT_MADE:
             return False
         self.ended(ctx, outcome._replace(left=self._clock.now))
-        ctx.notes[self._key] = TOLD
+        ctx.notes[self._key] = EVENT_MADE
         return True
 
     def ended(self, ctx: Context, outcome: Outcome) -> None:
         """Record a request that has its answer, or gets none."""
-        subjects: RequestSubjects | Told | None = ctx.notes.pop(self._key, None)
-        if isinstance(subjects, Told):
+        subjects: RequestSubjects | EventMade | None = ctx.notes.pop(self._key, None)
+        if isinstance(subjects, EventMade):
             return
         known, at = self._recorder.known(ctx.connection), self._clock.wall()
         if subjects is None:

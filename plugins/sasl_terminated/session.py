@@ -28,11 +28,24 @@ from proxy.plugin import (
     refuse,
 )
 from proxy.plugin.frames import Head, Reader
-from proxy.plugin.sasl import ALREADY_AUTHENTICATED, LONGEST_TOKEN, TABLE, Accepted, Comes, Do, Exchange, SaslState
+from proxy.plugin.sasl import (
+    ALREADY_AUTHENTICATED,
+    LONGEST_TOKEN,
+    TABLE,
+    Accepted,
+    Exchange,
+    SaslAction,
+    SaslInput,
+    SaslState,
+)
 
 BEFORE = (API_VERSIONS, SASL_HANDSHAKE, SASL_AUTHENTICATE)
 SOONEST = 1.0  # seconds between two re-authentications, as with a broker
-COMES = {API_VERSIONS.key: Comes.VERSIONS, SASL_HANDSHAKE.key: Comes.HANDSHAKE, SASL_AUTHENTICATE.key: Comes.TOKEN}
+COMES = {
+    API_VERSIONS.key: SaslInput.VERSIONS,
+    SASL_HANDSHAKE.key: SaslInput.HANDSHAKE,
+    SASL_AUTHENTICATE.key: SaslInput.TOKEN,
+}
 
 
 class SaslSession:
@@ -64,14 +77,14 @@ class SaslSession:
 
     def _strange(self, head: Head) -> Reader | None:
         """A request that has no filter chain now."""
-        gate, comes = self.connection.gate, COMES.get(head[1] >> 16, Comes.OTHER)
+        gate, comes = self.connection.gate, COMES.get(head[1] >> 16, SaslInput.OTHER)
         do = TABLE[self.state][comes]
-        if comes is Comes.VERSIONS and do is Do.PASS:
+        if comes is SaslInput.VERSIONS and do is SaslAction.PASS:
             return None  # a version that the proxy does not know: the answer says so
         reason = "a request came before authentication"
         if self.state is SaslState.OVER:
             reason = "the session is over, and was not renewed"
-        if do is Do.ILLEGAL:
+        if do is SaslAction.ILLEGAL:
             return gate.refuse(head, ErrorCode.ILLEGAL_SASL_STATE, reason)
         return gate.end(reason, head)
 
@@ -81,17 +94,17 @@ class SaslSession:
             return Disconnect("a request came where a token without a header was due (SaslHandshake v0)")
         comes = COMES[ctx.api.key]
         do = TABLE[self.state][comes]
-        if self.state is SaslState.LIMITED and self._rests and do is Do.AGREE:
-            do = Do.REFUSE
+        if self.state is SaslState.LIMITED and self._rests and do is SaslAction.AGREE:
+            do = SaslAction.REFUSE
         reason, message = f"{ctx.api.name} came out of turn", None
-        if comes is Comes.TOKEN:
+        if comes is SaslInput.TOKEN:
             reason, message = "a token came before a mechanism", ALREADY_AUTHENTICATED
-        if do is Do.CLOSE:
+        if do is SaslAction.CLOSE:
             return Disconnect(reason)
-        if do in (Do.ILLEGAL, Do.REFUSE):
+        if do in (SaslAction.ILLEGAL, SaslAction.REFUSE):
             answer = refuse(ctx.api, ctx.version, request, ErrorCode.ILLEGAL_SASL_STATE, message)
             assert answer is not None, "all of them have a place for an error"
-            return Reply(answer, end=reason if do is Do.ILLEGAL else None)
+            return Reply(answer, end=reason if do is SaslAction.ILLEGAL else None)
         return None
 
     def begin_again(self) -> None:
@@ -123,7 +136,7 @@ class SaslSession:
 
     def _expire(self, number: int, seconds: float) -> Steps:
         yield Sleep(seconds, unless=self._renewed)
-        if self.number == number and TABLE[self.state][Comes.TIME] is Do.END:
+        if self.number == number and TABLE[self.state][SaslInput.TIME] is SaslAction.END:
             self.state = SaslState.OVER
             self._narrow()
         return None

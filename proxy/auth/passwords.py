@@ -90,7 +90,7 @@ class ScramExchange:
         self._step = partial(self._final, first, answer, verifier)
         return Challenge(answer)
 
-    def _final(self, first: scram.First, answer: bytes, verifier: Verifier, token: bytes) -> StepResult:
+    def _final(self, first: scram.ClientFirst, answer: bytes, verifier: Verifier, token: bytes) -> StepResult:
         final = scram.final(token, first, self._mechanism)
         if not answer.startswith(b"r=%b," % final.nonce):
             raise ClaimError("another nonce than ours")

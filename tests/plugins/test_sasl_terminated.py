@@ -32,7 +32,7 @@ from proxy.core.events import Refused
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
 from proxy.core.link import Link
-from proxy.core.sasl.authority import TABLE, Comes, Do, SaslState
+from proxy.core.sasl.authority import TABLE, SaslAction, SaslInput, SaslState
 from proxy.protocol.api import API_VERSIONS, HEARTBEAT, SASL_AUTHENTICATE
 from proxy.protocol.codec import decode
 from proxy.protocol.errors import ErrorCode
@@ -318,10 +318,10 @@ def test_nobody_to_speak_for_a_client_is_an_end() -> None:
 
 VERSIONS = asking(ApiVersionsRequest(client_software_name="a", client_software_version="1"), 8, 3)
 SENT = {
-    Comes.VERSIONS: VERSIONS,
-    Comes.HANDSHAKE: handshake(8),
-    Comes.TOKEN: authenticate(8),
-    Comes.OTHER: heartbeat(8),
+    SaslInput.VERSIONS: VERSIONS,
+    SaslInput.HANDSHAKE: handshake(8),
+    SaslInput.TOKEN: authenticate(8),
+    SaslInput.OTHER: heartbeat(8),
 }
 UNSIGNED = ApiVersionsResponse(
     error_code=0, api_keys=[ApiVersionsResponse.ApiVersion(api_key=API_VERSIONS.key, min_version=0, max_version=3)]
@@ -353,28 +353,28 @@ def reached(state: SaslState) -> Link:
     return link
 
 
-def outcome(commands: list[Command]) -> Do:
+def outcome(commands: list[Command]) -> SaslAction:
     """What was done, as the table calls it."""
     closed = any(isinstance(command, Close) for command in commands)
     if any(isinstance(command, ToBroker) for command in commands):
-        return Do.PASS
+        return SaslAction.PASS
     answered = b"".join(bytes(command.data) for command in commands if isinstance(command, ToClient))
     illegal = ErrorCode.ILLEGAL_SASL_STATE.to_bytes(2, "big") in answered
     if closed:
-        return Do.ILLEGAL if illegal else Do.CLOSE
-    return Do.REFUSE if illegal else Do.AGREE if b"PLAIN" in answered else Do.STEP
+        return SaslAction.ILLEGAL if illegal else SaslAction.CLOSE
+    return SaslAction.REFUSE if illegal else SaslAction.AGREE if b"PLAIN" in answered else SaslAction.STEP
 
 
 @pytest.mark.parametrize("comes", SENT)
 @pytest.mark.parametrize("state", SaslState)
-def test_the_table_is_what_happens(state: SaslState, comes: Comes) -> None:
+def test_the_table_is_what_happens(state: SaslState, comes: SaslInput) -> None:
     link = reached(state)
     commands = performed(link, from_client(link, bytearray(SENT[comes])))
     assert outcome(commands) is TABLE[state][comes]
 
 
 def test_the_table_has_everything() -> None:
-    assert all(row.keys() == set(Comes) for row in TABLE.values())
+    assert all(row.keys() == set(SaslInput) for row in TABLE.values())
     assert TABLE.keys() == set(SaslState)
 
 
@@ -399,7 +399,7 @@ def test_a_client_may_ask_for_the_versions_again_when_it_did_not_learn_them() ->
     unknown[6:8] = (99).to_bytes(2, "big")
     answer = from_client(link, unknown)
     assert [type(command) for command in answer] == [ToClient]
-    assert outcome(from_client(link, bytearray(VERSIONS))) is Do.PASS
+    assert outcome(from_client(link, bytearray(VERSIONS))) is SaslAction.PASS
 
 
 def test_our_versions_of_sasl_are_told_whatever_the_broker_speaks() -> None:
@@ -548,10 +548,10 @@ def test_only_the_end_of_the_present_session_is_waited_for() -> None:
     assert [signal is not None and signal.is_released for signal in waited] == [True] * 9 + [False]
     wake, last = [wake for wake in wakes if wake.seconds == 5.0][-2:]
     link.wake(wake.token)
-    assert outcome(from_client(link, bytearray(heartbeat(20)))) is Do.PASS
+    assert outcome(from_client(link, bytearray(heartbeat(20)))) is SaslAction.PASS
     from_broker(link, bytearray(heartbeat_answer(20)))
     link.wake(last.token)
-    assert outcome(from_client(link, bytearray(heartbeat(21)))) is Do.CLOSE
+    assert outcome(from_client(link, bytearray(heartbeat(21)))) is SaslAction.CLOSE
 
 
 def test_a_session_without_an_end_is_not_renewed() -> None:

@@ -56,7 +56,7 @@ class SaslState(Enum):
     OVER = auto()
 
 
-class Comes(Enum):
+class SaslInput(Enum):
     """What a client sends, or that its time is up."""
 
     VERSIONS = auto()
@@ -66,7 +66,7 @@ class Comes(Enum):
     TIME = auto()
 
 
-class Do(Enum):
+class SaslAction(Enum):
     """What the proxy does then."""
 
     PASS = auto()
@@ -79,18 +79,19 @@ class Do(Enum):
     NOTHING = auto()
 
 
-def _row(*doings: Do) -> dict[Comes, Do]:
-    return dict(zip(Comes, doings, strict=True))
+def _row(actions: str) -> dict[SaslInput, SaslAction]:
+    """One action for each input, in the order of `SaslInput`."""
+    return dict(zip(SaslInput, map(SaslAction.__getitem__, actions.split()), strict=True))
 
 
-TABLE: dict[SaslState, dict[Comes, Do]] = {
-    SaslState.FRESH: _row(Do.PASS, Do.AGREE, Do.CLOSE, Do.CLOSE, Do.CLOSE),
-    SaslState.ASKED: _row(Do.CLOSE, Do.AGREE, Do.CLOSE, Do.CLOSE, Do.CLOSE),
-    SaslState.AGREED: _row(Do.ILLEGAL, Do.ILLEGAL, Do.STEP, Do.ILLEGAL, Do.CLOSE),
-    SaslState.DONE: _row(Do.PASS, Do.REFUSE, Do.REFUSE, Do.PASS, Do.NOTHING),
-    SaslState.LIMITED: _row(Do.PASS, Do.AGREE, Do.REFUSE, Do.PASS, Do.END),
-    SaslState.AGAIN: _row(Do.ILLEGAL, Do.ILLEGAL, Do.STEP, Do.ILLEGAL, Do.NOTHING),
-    SaslState.OVER: _row(Do.CLOSE, Do.AGREE, Do.CLOSE, Do.CLOSE, Do.NOTHING),
+TABLE: dict[SaslState, dict[SaslInput, SaslAction]] = {
+    SaslState.FRESH: _row("PASS AGREE CLOSE CLOSE CLOSE"),
+    SaslState.ASKED: _row("CLOSE AGREE CLOSE CLOSE CLOSE"),
+    SaslState.AGREED: _row("ILLEGAL ILLEGAL STEP ILLEGAL CLOSE"),
+    SaslState.DONE: _row("PASS REFUSE REFUSE PASS NOTHING"),
+    SaslState.LIMITED: _row("PASS AGREE REFUSE PASS END"),
+    SaslState.AGAIN: _row("ILLEGAL ILLEGAL STEP ILLEGAL NOTHING"),
+    SaslState.OVER: _row("CLOSE AGREE CLOSE CLOSE NOTHING"),
 }
 AGREED = {
     SaslState.FRESH: SaslState.AGREED,

@@ -28,7 +28,7 @@ _FIRST = re.compile(rb"(n,(?:a=(%b))?,)(n=(%b),r=(%b)(,tokenauth=true)?)" % (SAS
 _FINAL = re.compile(rb"(c=([A-Za-z0-9+/=]+),r=(%b)),p=([A-Za-z0-9+/=]+)" % NONCE)
 
 
-class First(NamedTuple):
+class ClientFirst(NamedTuple):
     """A client's first message. `header` and `bare` are its two parts, as they came."""
 
     user: str
@@ -38,7 +38,7 @@ class First(NamedTuple):
     bare: bytes
 
 
-class Final(NamedTuple):
+class ClientFinal(NamedTuple):
     """A client's final message. `without_proof` is all of it before the proof, as it came."""
 
     nonce: bytes
@@ -51,7 +51,7 @@ def sasl_name(data: bytes) -> str:
     return name(data.replace(b"=2C", b",").replace(b"=3D", b"="))
 
 
-def first(token: bytes) -> First:
+def first(token: bytes) -> ClientFirst:
     """The first message. Raises ClaimError."""
     if len(token) > 8 * LONGEST:
         raise ClaimError(f"a message of {len(token):,} bytes")
@@ -62,10 +62,10 @@ def first(token: bytes) -> First:
     user = sasl_name(said)
     if authorization is not None and authorization != said:
         raise ClaimError("another authorization id than the user", OTHER_AUTHORIZATION)
-    return First(user, is_token is not None, _nonce(nonce), header, bare)
+    return ClientFirst(user, is_token is not None, _nonce(nonce), header, bare)
 
 
-def final(token: bytes, begun: First, mechanism: str) -> Final:
+def final(token: bytes, begun: ClientFirst, mechanism: str) -> ClientFinal:
     """The final message after that first one. Raises ClaimError."""
     if len(token) > 8 * LONGEST:
         raise ClaimError(f"a message of {len(token):,} bytes")
@@ -77,7 +77,7 @@ def final(token: bytes, begun: First, mechanism: str) -> Final:
         raise ClaimError("another header than that of the first message")
     if not nonce.startswith(begun.nonce) or nonce == begun.nonce:
         raise ClaimError("another nonce than that of the first message")
-    return Final(nonce, _proof(proof, PROOF[mechanism]), without_proof)
+    return ClientFinal(nonce, _proof(proof, PROOF[mechanism]), without_proof)
 
 
 def _nonce(data: bytes) -> bytes:

@@ -8,9 +8,9 @@ from proxy.core.sasl import authority as sasl
 from proxy.core.sasl.authority import (
     AGREED,
     TABLE,
-    Do,
     Rejected,
     Rejecting,
+    SaslAction,
     SaslState,
     other_mechanism,
     other_principal,
@@ -18,7 +18,7 @@ from proxy.core.sasl.authority import (
 )
 from proxy.core.sasl.name import ClaimError
 
-SHOWN = {"-": Do.NOTHING} | {do.name.lower(): do for do in Do}
+SHOWN = {"-": SaslAction.NOTHING} | {do.name.lower(): do for do in SaslAction}
 
 
 @pytest.mark.parametrize("state", SaslState)
@@ -30,8 +30,8 @@ def test_the_table_is_the_one_that_is_shown(state: SaslState) -> None:
 
 def test_agreeing_leads_where_tokens_are_taken() -> None:
     for state, then in AGREED.items():
-        assert Do.AGREE in TABLE[state].values()
-        assert Do.STEP in TABLE[then].values()
+        assert SaslAction.AGREE in TABLE[state].values()
+        assert SaslAction.STEP in TABLE[then].values()
 
 
 def test_what_was_lost_before_it_began_is_rejected() -> None:

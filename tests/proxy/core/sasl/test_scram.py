@@ -6,10 +6,10 @@ import pytest
 from scramp import ScramClient
 
 from proxy.core.sasl.name import ClaimError
-from proxy.core.sasl.scram import Final, First, final, first
+from proxy.core.sasl.scram import ClientFinal, ClientFirst, final, first
 from tests.proxy.core.sasl.odd import SCRAM, SCRAM_FINAL
 
-ALICE = First("alice", False, b"abc", b"n,,", b"n=alice,r=abc")
+ALICE = ClientFirst("alice", False, b"abc", b"n,,", b"n=alice,r=abc")
 
 
 @pytest.mark.parametrize(
@@ -17,12 +17,12 @@ ALICE = First("alice", False, b"abc", b"n,,", b"n=alice,r=abc")
     [
         (b"n,,n=alice,r=abc", ALICE),
         (b"n,a=alice,n=alice,r=abc", ALICE._replace(header=b"n,a=alice,")),
-        (b"n,,n=a=2Cb=3Dc=3D2C,r=a=b", First("a,b=c=2C", False, b"a=b", b"n,,", b"n=a=2Cb=3Dc=3D2C,r=a=b")),
-        (b"n,,n=id7,r=abc,tokenauth=true", First("id7", True, b"abc", b"n,,", b"n=id7,r=abc,tokenauth=true")),
-        ("n,,n=zoë,r=abc".encode(), First("zoë", False, b"abc", b"n,,", "n=zoë,r=abc".encode())),
+        (b"n,,n=a=2Cb=3Dc=3D2C,r=a=b", ClientFirst("a,b=c=2C", False, b"a=b", b"n,,", b"n=a=2Cb=3Dc=3D2C,r=a=b")),
+        (b"n,,n=id7,r=abc,tokenauth=true", ClientFirst("id7", True, b"abc", b"n,,", b"n=id7,r=abc,tokenauth=true")),
+        ("n,,n=zoë,r=abc".encode(), ClientFirst("zoë", False, b"abc", b"n,,", "n=zoë,r=abc".encode())),
     ],
 )
-def test_the_first_message_says_who_it_is(token: bytes, said: First) -> None:
+def test_the_first_message_says_who_it_is(token: bytes, said: ClientFirst) -> None:
     assert first(token) == said
 
 
@@ -37,7 +37,7 @@ def test_an_odd_first_message_is_refused(token: bytes, why: str) -> None:
 def test_the_final_message_goes_on_from_the_first(mechanism: str, size: int) -> None:
     proof = bytes(range(size))
     message = b"c=biws,r=abcdef,p=" + base64.b64encode(proof)
-    assert final(message, ALICE, mechanism) == Final(b"abcdef", proof, b"c=biws,r=abcdef")
+    assert final(message, ALICE, mechanism) == ClientFinal(b"abcdef", proof, b"c=biws,r=abcdef")
 
 
 @pytest.mark.parametrize(("token", "why"), SCRAM_FINAL)
