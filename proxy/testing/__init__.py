@@ -9,7 +9,8 @@ services come from a `FakeWorker`, where the test sees what the plugin did with 
         assert Playbook(masking) >> FromClient(produce(CLEAR)) << ToBroker(produce(MASKED))
         assert worker.counts == {"masked": 2}        # every playbook is played twice
 
-`request_frame` and `response_frame` make what a client and a broker send. Tests need pytest, and nothing else.
+A `MessageExchange` is for tests that look at messages, and not at bytes. `request_frame` and `response_frame` make
+what a client and a broker send. Tests need pytest, and nothing else.
 """
 
 from proxy.core.commands import (
@@ -30,6 +31,7 @@ from proxy.core.commands import (
 from proxy.protocol.header import request_frame, response_frame
 from proxy.testing.fakes import FakeClock, FakeRows, FakeTopic, FakeWorker, build
 from proxy.testing.lending import from_broker, from_client
+from proxy.testing.message_exchange import MessageExchange
 from proxy.testing.playbook import ANY, Playbook, connection
 from proxy.testing.played import Apply, BrokerCloses, ClientCloses, FromBroker, FromClient, Time
 
@@ -49,6 +51,7 @@ __all__ = [
     "FromBroker",
     "FromClient",
     "HalfClose",
+    "MessageExchange",
     "PauseBroker",
     "PauseClient",
     "Perform",

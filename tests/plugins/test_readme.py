@@ -41,6 +41,15 @@ def test_every_example_is_in_the_page() -> None:
     assert [name for name in there if f"](examples/{name}.py)" not in PAGE] == []
 
 
+@pytest.mark.parametrize("path", ["talk.py", *(f"test_{name}.py" for name in EXAMPLES)])
+def test_what_tests_of_examples_import_is_there_for_a_package_too(path: str) -> None:
+    """With them an example can be copied. Generated messages of every API are in a module of their own."""
+    text = (Path(__file__).parent / "examples" / path).read_text(encoding="utf-8")
+    imported = set(re.findall(r"^(?:from|import) (\S+)", text, re.MULTILINE))
+    ours = {name for name in imported if name.startswith(("proxy", "rules", "plugins", "tests"))}
+    assert ours - {"tests.plugins.examples.talk", f"plugins.examples.{path[5:-3]}"} <= {"proxy.plugin", "proxy.testing"}
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_what_an_example_says_of_its_options_is_right(name: str) -> None:
     text = (FOLDER / "examples" / f"{name}.py").read_text(encoding="utf-8").split('"""')[1]

@@ -20,6 +20,7 @@ from proxy.protocol.api import APIS
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.frame import SIZE
 from proxy.testing import ANY, FromBroker, FromClient, Playbook, Time, build, connection, from_broker, from_client
+from proxy.testing.lending import with_turns
 from tests.plugins.sasl import (
     AP_REQ,
     SCRAM_FINAL,
@@ -36,7 +37,6 @@ from tests.plugins.sasl import (
     yes,
 )
 from tests.proxy.core.frames import heartbeat, heartbeat_answer
-from tests.proxy.core.lending import with_turns
 from tests.proxy.core.sasl.test_observed import ODD
 from tests.proxy.core.test_gate import Beside, ours
 

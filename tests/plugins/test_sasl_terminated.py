@@ -55,10 +55,9 @@ from proxy.testing import (
     from_broker,
     from_client,
 )
-from proxy.testing.lending import performed
+from proxy.testing.lending import performed, with_turns
 from tests.plugins.sasl import PLAIN_ALICE, agreed, authenticate, handshake, known, no, raw, yes
 from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, metadata
-from tests.proxy.core.lending import with_turns
 from tests.proxy.core.sasl.test_observed import ODD
 
 USERS = {"alice": verifiers("alice-secret"), "bob": verifiers("bob-secret")}

@@ -25,10 +25,10 @@ from proxy.protocol.messages.fetch import FetchRequest
 from proxy.protocol.messages.produce import ProduceRequest
 from proxy.protocol.schema import Request
 from proxy.testing import from_client
+from proxy.testing.lending import with_turns
 from tests.plugins.acl.talk import Rules, Talk, topic_id
 from tests.plugins.acl.test_fetch import Consumer, fetch, records
 from tests.plugins.acl.test_produce import BATCH, WRITES, produce, written
-from tests.proxy.core.lending import with_turns
 from tests.proxy.protocol.odd import Odd
 
 Making = Callable[..., Rules]

@@ -67,9 +67,9 @@ from proxy.testing import (
     request_frame,
     response_frame,
 )
+from proxy.testing.lending import with_turns
 from tests.plugins.audit.declared import undeclared
 from tests.plugins.audit.written import full_disk
-from tests.proxy.core.lending import with_turns
 
 TOPIC_ID = bytes(range(16))
 LONGEST_LOSS = 0.1  # seconds

@@ -6,10 +6,8 @@ import pytest
 
 from plugins.examples.add_header import AddHeader
 from proxy.plugin import CompressionType, ErrorCode, Header, ProduceRequest, ProduceResponse
-from proxy.protocol.slices import LARGE
-from proxy.testing import FakeWorker, FromClient, Playbook, ToBroker, build, from_client, request_frame
-from tests.plugins.examples.talk import OLD_MESSAGE, Asking, batch, produce, records
-from tests.proxy.core.lending import with_turns
+from proxy.testing import FakeWorker, FromClient, MessageExchange, Playbook, ToBroker, build, request_frame
+from tests.plugins.examples.talk import OLD_MESSAGE, batch, produce, records
 
 ORIGIN = Header("origin", b"berlin")
 
@@ -28,23 +26,22 @@ def headers(request: ProduceRequest) -> list[list[tuple[Header, ...]]]:
 def test_every_record_of_every_partition_gets_it(codec: CompressionType) -> None:
     worker = FakeWorker()
     sent = produce(batch(b"a", b"b", compression=codec), None, batch(b"c", compression=codec))
-    seen = Asking(adding(worker)).ask(sent, 9)
+    seen = MessageExchange(adding(worker)).ask(sent, 9)
     assert headers(seen) == [[(ORIGIN,), (ORIGIN,)], [], [(ORIGIN,)]]
     assert worker.counts == {"headers": 3}
 
 
 def test_other_connections_have_their_turn_while_many_records_get_it() -> None:
     sent = produce(batch(*[b"a"] * 1_000, compression=CompressionType.ZSTD))
-    frame = bytearray(request_frame(sent, 9, 1, "app"))
-    assert len(frame) < LARGE
-    asking = Asking(adding())
-    _, turns = with_turns(asking.link, from_client(asking.link, frame))
-    assert turns > 10
+    assert len(request_frame(sent, 9, 1, "app")) < 64 << 10  # it is no large message
+    exchange = MessageExchange(adding())
+    exchange.ask(sent, 9)
+    assert exchange.turns > 10
 
 
 def test_a_transaction_is_sent_on_as_one() -> None:
     transactional = batch(b"a", producer_id=7, producer_epoch=1, base_sequence=0, transactional=True)
-    seen = Asking(adding()).ask(produce(transactional), 12)
+    seen = MessageExchange(adding()).ask(produce(transactional), 12)
     changed = bytes(seen.topic_data[0].partition_data[0].records)
     assert changed[43:57] == transactional[43:57]  # producer id, epoch and base sequence
 
@@ -52,7 +49,7 @@ def test_a_transaction_is_sent_on_as_one() -> None:
 @pytest.mark.parametrize(("version", "acks"), [(0, 1), (2, -1)])
 def test_records_that_have_no_headers_are_refused(version: int, acks: int) -> None:
     worker = FakeWorker()
-    answer: ProduceResponse = Asking(adding(worker)).ask(produce(OLD_MESSAGE, acks=acks), version)
+    answer: ProduceResponse = MessageExchange(adding(worker)).ask(produce(OLD_MESSAGE, acks=acks), version)
     (partition,) = answer.responses[0].partition_responses
     assert partition.error_code == ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT
     assert worker.lines == [("records not taken", {"why": "UNSUPPORTED_FOR_MESSAGE_FORMAT"})]
@@ -60,16 +57,16 @@ def test_records_that_have_no_headers_are_refused(version: int, acks: int) -> No
 
 def test_records_that_are_broken_are_refused() -> None:
     broken = batch(b"a")[:-1] + b"x"
-    answer: ProduceResponse = Asking(adding()).ask(produce(batch(b"a"), broken), 9)
+    answer: ProduceResponse = MessageExchange(adding()).ask(produce(batch(b"a"), broken), 9)
     errors = [partition.error_code for partition in answer.responses[0].partition_responses]
     assert errors == [ErrorCode.CORRUPT_MESSAGE] * 2
 
 
 def test_a_refusal_without_an_answer_ends_the_connection() -> None:
-    assert Asking(adding()).ask(produce(OLD_MESSAGE, acks=0), 2) == "records could not be changed"
+    assert MessageExchange(adding()).ask(produce(OLD_MESSAGE, acks=0), 2) == "records could not be changed"
 
 
 def test_a_conversation_of_a_client_with_its_broker() -> None:
-    with_header = Asking(adding()).ask(produce(batch(b"a")), 9)
+    with_header = MessageExchange(adding()).ask(produce(batch(b"a")), 9)
     sent, changed = (request_frame(each, 9, 1, "app") for each in (produce(batch(b"a")), with_header))
     assert Playbook(adding()) >> FromClient(sent) << ToBroker(changed)

@@ -21,22 +21,22 @@ from proxy.plugin import (
     ShareFetchRequest,
     ShareFetchResponse,
 )
-from proxy.testing import FakeWorker, build
-from tests.plugins.examples.talk import OLD_MESSAGE, Asking, batch, records
+from proxy.testing import FakeWorker, MessageExchange, build
+from tests.plugins.examples.talk import OLD_MESSAGE, batch, records
 
 PAYMENTS, ORDERS = bytes(15) + b"\1", bytes(15) + b"\2"
 CARD = b'{"who":"a","card":{"number":"4111"}}'
 MASKED = b'{"who":"a","card":{"number":"***"}}'
 
 
-def masking(worker: FakeWorker | None = None) -> Asking:
+def masking(worker: FakeWorker | None = None) -> MessageExchange:
     """Somebody who reads."""
-    asking = Asking(build(MaskField, worker, topics=["payments"], field="card.number"))
+    asking = MessageExchange(build(MaskField, worker, topics=["payments"], field="card.number"))
     asking.connection.broker_versions = {METADATA.key: (0, 13)}
     return asking
 
 
-def fetched(asking: Asking, data: bytes | None, topic: str = "payments", version: int = 12) -> Any:
+def fetched(asking: MessageExchange, data: bytes | None, topic: str = "payments", version: int = 12) -> Any:
     """The partition as it arrives."""
     asking.ask(FetchRequest(max_wait_ms=1, min_bytes=1, topics=[]), version)
     partition = FetchResponse.Topic.Partition(partition_index=0, error_code=0, high_watermark=9, records=data)
@@ -125,7 +125,7 @@ def test_what_cannot_be_masked_is_withheld(data: bytes, error: ErrorCode) -> Non
     assert [event for event, _ in worker.lines] == ["records withheld"]
 
 
-def by_id(asking: Asking, version: int = 13) -> dict[bytes, bytes]:
+def by_id(asking: MessageExchange, version: int = 13) -> dict[bytes, bytes]:
     """What arrives of two topics that are told by their ids, once the broker said what they are called."""
     wanted = [FetchRequest.Topic(topic_id=topic_id, partitions=[]) for topic_id in (PAYMENTS, ORDERS)]
     asked = asking.ask(FetchRequest(max_wait_ms=1, min_bytes=1, topics=wanted), version)

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import random
-from typing import Any
-
 import pytest
 
-from plugins.examples.tenant_topics import MOST, NOT_OFFERED, Renaming, TenantTopics, newest_offered
-from proxy.core.arrival import Arrival
+from plugins.examples.tenant_topics import MOST, NOT_OFFERED, TenantTopics
 from proxy.plugin import (
     API_VERSIONS,
     APIS,
@@ -17,9 +13,9 @@ from proxy.plugin import (
     FETCH,
     METADATA,
     PRODUCE,
-    Api,
     ApiVersionsRequest,
     ApiVersionsResponse,
+    Arrival,
     ConsumerAssignment,
     ConsumerGroupHeartbeatRequest,
     ConsumerSubscription,
@@ -36,6 +32,7 @@ from proxy.plugin import (
     JoinGroupRequest,
     JoinGroupResponse,
     Meaning,
+    Message,
     MetadataRequest,
     MetadataResponse,
     OffsetCommitRequest,
@@ -44,11 +41,10 @@ from proxy.plugin import (
     SyncGroupRequest,
     SyncGroupResponse,
     read_embedded,
+    structs_with,
 )
-from proxy.protocol.codec import decode, encode
-from proxy.testing import build, connection, from_client, request_frame
-from tests.plugins.examples.talk import Asking, batch, produce
-from tests.proxy.protocol.generate import make, structs_of
+from proxy.testing import MessageExchange, build, connection, from_client, request_frame
+from tests.plugins.examples.talk import batch, produce
 
 PREFIXES = {"acme": "acme.", "globex": "globex.", "admin": ""}
 
@@ -57,22 +53,21 @@ def tenants() -> TenantTopics:
     return build(TenantTopics, prefixes=PREFIXES)
 
 
-def of(listener: str) -> Asking:
+def of(listener: str) -> MessageExchange:
     """A client of this tenant."""
     client = connection()
     client.listener = listener
-    return Asking(tenants(), client=client)
+    return MessageExchange(tenants(), client=client)
 
 
-def named(struct: Any) -> list[str]:
+def named(message: Message) -> list[str]:
     """The topics in a message."""
-    names: list[str] = []
-    for each in structs_of(struct):
-        for field in each.fields:
-            if field.meaning is Meaning.TOPIC_NAME and each.has(field.name):
-                value = getattr(each, field.name)
-                names += value if field.is_array and value is not None else [value]
-    return [name for name in names if name is not None]
+    return [
+        getattr(struct, field.name)
+        for struct in structs_with(message, Meaning.TOPIC_NAME)
+        for field in struct.fields
+        if field.meaning is Meaning.TOPIC_NAME
+    ]
 
 
 def test_a_topic_of_one_tenant_is_none_of_anothers() -> None:
@@ -158,40 +153,6 @@ def test_versions_are_offered_in_which_topics_have_names() -> None:
     for api in (*NOT_OFFERED, ConsumerGroupHeartbeatRequest.api):
         assert api.key not in offered
     assert offered_to("admin")[FETCH.key] == (0, FETCH.newest)
-
-
-@pytest.mark.parametrize("api", [api for api in APIS.values() if not api.inter_broker], ids=str)
-def test_what_is_not_offered_is_refused_if_it_comes_all_the_same(api: Api) -> None:
-    for version in range(newest_offered(api) + 1, api.newest + 1):
-        dice = random.Random(f"{api} {version}")
-        request = make(api.request, version, dice)
-        if api is PRODUCE:
-            request.acks = 1
-        answer = of("acme").ask(request, version)
-        assert isinstance(answer, api.response | str), f"v{version} reached the broker"
-
-
-@pytest.mark.parametrize("api", [api for api in APIS.values() if not api.inter_broker], ids=str)
-def test_every_name_in_every_message_is_renamed_and_back(api: Api) -> None:
-    for version in range(newest_offered(api) + 1):
-        for side in (api.request, api.response):
-            message = make(side, version, random.Random(f"{api} {version}"))
-            body, names = encode(message, version), named(message)
-            Renaming(version, "acme.", inward=True).rename(message)
-            assert named(message) == [f"acme.{name}" for name in names]
-            there = decode(side, version, encode(message, version))
-            assert Renaming(version, "globex.", inward=False).rename(decode(side, version, encode(there, version)))
-            assert Renaming(version, "acme.", inward=False).rename(there)
-            assert encode(there, version) == body
-
-
-@pytest.mark.parametrize("api", [api for api in APIS.values() if not api.inter_broker], ids=str)
-def test_nothing_is_told_of_topics_of_somebody_else(api: Api) -> None:
-    for version in range(newest_offered(api) + 1):
-        message = make(api.response, version, random.Random(f"{api} {version}"))
-        Renaming(version, "globex.", inward=True).rename(message)
-        Renaming(version, "acme.", inward=False).rename(message)
-        assert named(message) == []
 
 
 def test_an_election_of_all_partitions_is_refused() -> None:

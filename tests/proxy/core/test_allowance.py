@@ -15,8 +15,8 @@ from proxy.core.link import Link
 from proxy.core.plugin import Plugin
 from proxy.protocol.messages.metadata import MetadataRequest
 from proxy.testing import connection, from_client
+from proxy.testing.lending import with_turns
 from tests.proxy.core.frames import asking
-from tests.proxy.core.lending import with_turns
 
 HALF = ALLOWED // 2 + 1  # two of these are too much
 

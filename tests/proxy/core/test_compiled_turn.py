@@ -12,8 +12,8 @@ from proxy.core.turn import ENOUGH, HANDLED
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.slices import LARGE
 from proxy.testing import connection, from_broker, from_client
+from proxy.testing.lending import with_turns
 from tests.proxy.core.frames import answering, asking
-from tests.proxy.core.lending import with_turns
 from tests.proxy.core.test_turn import Topics, sent
 
 

@@ -26,8 +26,8 @@ from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.schema import Response
 from proxy.protocol.wire import Meaning
 from proxy.testing import build, from_broker, from_client
+from proxy.testing.lending import with_turns
 from tests.proxy.core.frames import answering, asking
-from tests.proxy.core.lending import with_turns
 from tests.proxy.protocol.generate import make, structs_of
 
 ROUNDS = 60

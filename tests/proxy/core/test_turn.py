@@ -29,8 +29,8 @@ from proxy.testing import (
     from_broker,
     from_client,
 )
+from proxy.testing.lending import with_turns
 from tests.proxy.core.frames import answering, asking, heartbeat, heartbeat_answer, metadata, produce
-from tests.proxy.core.lending import with_turns
 
 MANY = 3_000
 
