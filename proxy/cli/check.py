@@ -31,7 +31,7 @@ def command(files: tuple[str, ...]) -> None:
             click.echo(problem)
         if config is None:
             fine = False
-            later = ", ".join(sorted(".".join(map(str, path)) for path in unchecked(examined.wrong)))
+            later = ", ".join(sorted(map(examined.reading.shown, unchecked(examined.wrong))))
             if later:
                 click.echo(printable(f"{file}: further checks were left out for {later}; mend that, and check again"))
         else:

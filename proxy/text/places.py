@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from proxy.text.environment import hidden
+from proxy.text.words import named
+
 KeyPath = tuple[str | int, ...]
 
 
@@ -50,5 +53,31 @@ class Reading:
             path = path[:-1]
         return self.places.get(path, Place(1, 1))
 
+    def shown(self, path: KeyPath) -> str:
+        """The path of a value as a message shows it: an item of a list stands with its name, as in `plugins.0 (acl)`.
+
+        The name of an item that is text is that text. The name of a mapping with one key is that key.
+        """
+        path, words, value = self.written(path), [], self.value
+        for part in path:
+            value = _inside(value, part)
+            name = _name(value) if isinstance(part, int) else None
+            words.append(str(part) if name is None else f"{part} ({named(name)})")
+        return hidden(".".join(words), self.secrets)
+
     def note(self, place: Place, message: str) -> None:
         self.problems.append((place, message))
+
+
+def _inside(value: Any, part: str | int) -> Any:
+    """A value inside a list or a mapping; None: it is not in the file."""
+    try:
+        return value[part]
+    except (LookupError, TypeError):
+        return None
+
+
+def _name(item: Any) -> str | None:
+    if isinstance(item, dict) and len(item) == 1:
+        (item,) = item
+    return item if isinstance(item, str) else None

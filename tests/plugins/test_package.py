@@ -80,7 +80,7 @@ def test_its_options_are_checked_as_ours_are(python: Path, tmp_path: Path) -> No
     assert result.returncode == 1
     assert result.stdout + result.stderr == (
         f'{file}:8:13: unknown option "txt"; did you mean "text"?\n'
-        f"{file}: further checks were left out for plugins.0; mend that, and check again\n"
+        f"{file}: further checks were left out for plugins.0 (stamp); mend that, and check again\n"
     )
 
 

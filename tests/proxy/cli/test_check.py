@@ -68,7 +68,7 @@ def test_every_problem_of_a_file_of_rules_is_told_at_its_own_place(tmp_path: Pat
     result = check(with_rules(tmp_path, "{rules: acl.yaml, shadwo: true}", rules))
     assert result.output.splitlines() == [
         f'{tmp_path}/gateway.yaml:4:28: unknown option "shadwo"; did you mean "shadow"?',
-        f"{tmp_path}/gateway.yaml: further checks were left out for plugins.0; mend that, and check again",
+        f"{tmp_path}/gateway.yaml: further checks were left out for plugins.0 (acl); mend that, and check again",
     ]
     result = check(with_rules(tmp_path, "{rules: acl.yaml}", rules))
     assert result.output.splitlines() == [

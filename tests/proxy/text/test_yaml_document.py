@@ -57,6 +57,15 @@ def test_one_value_that_stands_where_a_list_may_has_its_own_place() -> None:
     assert reading.written(("c", 0, "b")) == ("c", 0, "b")
 
 
+def test_an_item_of_a_list_is_shown_with_its_name_if_it_has_one() -> None:
+    text = "a: [x: {b: 1}, y, {p: 1, q: 2}, 5, 'password:z', '${API_TOKEN}']\nc: d\n"
+    reading = read(text, {"API_TOKEN": "hunter2"})
+    shown = [reading.shown(("a", number)) for number in range(7)]
+    assert shown == ["a.0 (x)", "a.1 (y)", "a.2", "a.3", "a.4 (password...)", "a.5 (${API_TOKEN})", "a.6"]
+    assert reading.shown(("a", 0, "x", "b")) == "a.0 (x).x.b"
+    assert reading.shown(("c", "none")) == "c.none"
+
+
 def test_a_problem_is_no_reason_to_read_on_for_ever() -> None:
     reading = read(f"a: {'${' * 3 * MOST}\nb: *c\n", {})
     *problems, (place, last) = reading.problems
