@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from proxy.plugin.files import bounded_lines
+from proxy.plugin.files import bounded_lines, why_unread
 from rules.trigger import Firing
 from rules.when import When
 
@@ -64,7 +64,7 @@ def read_firings(file: Path) -> list[ReplayedFiring]:
     except UnicodeDecodeError:
         raise BadReplayError(f"{file}: not UTF-8 text; {WAY_OUT}") from None
     except OSError as error:
-        raise BadReplayError(f"{file}: cannot be read ({error.strerror}); check the path") from None
+        raise BadReplayError(f"{file}: {why_unread(error)}") from None
     return found
 
 

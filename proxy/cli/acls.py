@@ -9,6 +9,7 @@ from click.core import ParameterSource
 
 from proxy.cli.bootstrap import bootstrap_of
 from proxy.cli.ending import give_up
+from proxy.cli.given import FILE_NAME, ReadFile
 from proxy.config import Config
 from proxy.config import examine as examine_config
 from proxy.text.bounded import read_bounded
@@ -45,11 +46,9 @@ def command() -> None:
 
 
 @command.command("import", epilog=IMPORT_EPILOG)
-@click.argument("listing", type=click.File("r", encoding="utf-8"), default="-")
+@click.argument("listing", type=ReadFile(), default="-")
 @click.option("--bootstrap", metavar="HOST:PORT,...", help="Ask a broker there, instead of reading a listing.")
-@click.option(
-    "--config", metavar="FILE", type=click.Path(readable=False), help="Ask a cluster of this configuration instead."
-)
+@click.option("--config", metavar="FILE", type=FILE_NAME, help="Ask a cluster of this configuration instead.")
 @click.option("--cluster", metavar="NAME", help="The name of the cluster, if the configuration has several.")
 @click.option(
     "--super-users", metavar="PRINCIPALS", default="", help="The broker's super.users, separated by semicolons."
@@ -129,7 +128,7 @@ def _cluster(config: Config, file: str, name: str | None) -> str:
 
 
 @command.command("export", epilog=EXPORT_EPILOG)
-@click.argument("rules", type=click.Path(readable=False))
+@click.argument("rules", type=FILE_NAME)
 @click.option(
     "--bootstrap", metavar="HOST:PORT,...", default="localhost:9092", help="The brokers that the commands name."
 )

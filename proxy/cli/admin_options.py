@@ -16,16 +16,18 @@ import click
 
 from chaos.admin_answers import AdminError
 from chaos.client import AdminClient
+from proxy.cli import unreadable
 from proxy.cli.ending import give_up
+from proxy.cli.given import ReadFile
 from proxy.text.bounded import read_bounded
 
 DEFAULT = "http://127.0.0.1:9190"
 
 
-def with_admin(command: Callable[..., Any]) -> Callable[..., Any]:
+def with_admin(command: Callable[..., Any], *, code: int = 1) -> Callable[..., Any]:
     """Have a command take `--url` and `--token-file`. It is called with an `AdminClient` as its first argument.
 
-    An error of the admin side ends the command, with one line for each reason.
+    An error of the admin side ends the command with this exit code, and with one line for each reason.
     """
 
     @click.option(
@@ -38,19 +40,26 @@ def with_admin(command: Callable[..., Any]) -> Callable[..., Any]:
     )
     @click.option(
         "--token-file",
-        type=click.File(),
+        type=ReadFile(code=code),
         help="A file with the token (`admin: token`), - for standard input; or set DOORKEEPER_TOKEN.",
     )
     @click.option("--token", envvar="DOORKEEPER_TOKEN", hidden=True, expose_value=True, callback=_from_environment)
     @wraps(command)
     def with_client(url: str, token_file: TextIO | None, token: str | None, *args: Any, **said: Any) -> Any:
         try:
-            admin = AdminClient(url, token if token_file is None else read_bounded(token_file).strip())
+            admin = AdminClient(url, token if token_file is None else _read(token_file, code))
             return command(admin, *args, **said)
         except AdminError as error:
-            give_up(told(error))
+            give_up(told(error), code)
 
     return with_client
+
+
+def _read(file: TextIO, code: int) -> str:
+    try:
+        return read_bounded(file).strip()
+    except (OSError, UnicodeError) as error:
+        give_up(unreadable(error), code)
 
 
 def told(error: Exception) -> str:

@@ -28,7 +28,8 @@ from plugins.audit.search import EventFilter, search
 from plugins.audit.shown import shown
 from proxy.cli.checked import checked
 from proxy.cli.ending import give_up
-from proxy.cli.journals import journal_folder, moment_utc, must_be_journal, reading
+from proxy.cli.given import FILE_PATH, reading
+from proxy.cli.journals import journal_folder, moment_utc, must_be_journal
 from proxy.cli.sealed_journals import prune_journal, verify_journal
 from proxy.protocol.api import APIS
 from proxy.protocol.errors import ErrorCode
@@ -74,7 +75,7 @@ def command() -> None:
 @click.option(
     "--pseudonyms",
     "secret",
-    type=click.Path(path_type=Path),
+    type=FILE_PATH,
     help="The file with the key of hashed names: whole names are found in their place too.",
 )
 @as_json

@@ -4,6 +4,7 @@ import sys
 
 import click
 
+from proxy.cli.given import FILE_NAME
 from proxy.config.load import FORM
 from proxy.config.sound import unchecked
 from proxy.text.words import printable
@@ -17,7 +18,7 @@ Exit code: 0 if every file is fine (warnings pass), 1 if not.
 
 
 @click.command("check", epilog=EPILOG)
-@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(readable=False))
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=FILE_NAME)
 def command(files: tuple[str, ...]) -> None:
     """Say everything that is wrong with a configuration FILE.
 

@@ -14,6 +14,7 @@ from typing import BinaryIO
 import click
 
 from proxy.cli.decoded import decoded
+from proxy.cli.given import ReadFile
 from proxy.cli.material import (
     MaterialError,
     MessageSide,
@@ -50,7 +51,7 @@ Exit code: 0 if everything was readable, 1 if not (a line on standard error says
 
 @click.command("decode", epilog=EPILOG)
 @click.argument("digits", nargs=-1, metavar="[HEX]...")
-@click.option("-f", "--file", type=click.File("rb"), help="Read a file of frames, as they are on the wire.")
+@click.option("-f", "--file", type=ReadFile("rb"), help="Read a file of frames, as they are on the wire.")
 @click.option("--request", metavar="API:VERSION", help="These are requests; needed with --bare only.")
 @click.option("--response", metavar="API:VERSION", help="These are responses to this API and version.")
 @click.option("--bare", is_flag=True, help="There is neither size nor header: the bytes are one body.")

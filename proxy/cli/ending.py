@@ -9,8 +9,8 @@ import click
 from proxy.text.words import printable
 
 
-def give_up(text: str) -> NoReturn:
-    """End the command, with these lines."""
+def give_up(text: str, code: int = 1) -> NoReturn:
+    """End the command, with these lines and this exit code."""
     for line in text.splitlines():
         click.echo(printable(line), err=True)
-    raise SystemExit(1)
+    raise SystemExit(code)

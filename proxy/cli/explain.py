@@ -7,6 +7,7 @@ from typing import Any, TextIO, TypeVar
 import click
 
 from proxy.cli.ending import give_up
+from proxy.cli.given import FILE_NAME, ReadFile
 from proxy.cli.questions import Answered, QuestionError, answered, questions
 from proxy.text.bounded import bounded_lines
 from proxy.text.places import Place
@@ -58,10 +59,8 @@ RESOURCES = {
 
 
 @click.command("explain", epilog=EPILOG)
-@click.argument("rules", type=click.Path(readable=False))
-@click.option(
-    "--questions", "asked", type=click.File("r", encoding="utf-8"), help="Lines of JSON; - is standard input."
-)
+@click.argument("rules", type=FILE_NAME)
+@click.option("--questions", "asked", type=ReadFile(), help="Lines of JSON; - is standard input.")
 @click.option("--principal", metavar="TYPE:NAME", help="Who asks, e.g. User:alice.")
 @click.option("--operation", metavar="OPERATION", help="Read, Write, Describe, ...")
 @click.option("--topic", help="With this topic.")

@@ -11,6 +11,7 @@ import click
 
 from plugins.faults.replay import REPLAY, BadReplayError, read_firings, replayed
 from proxy.cli.ending import give_up
+from proxy.cli.given import FILE_PATH
 
 if TYPE_CHECKING:
     from plugins.faults.model import FaultsFile
@@ -24,10 +25,8 @@ Examples:
 
 
 @click.command("replay", epilog=REPLAY_EPILOG)
-@click.argument("ledger", type=click.Path(path_type=Path))
-@click.option(
-    "--rules", type=click.Path(path_type=Path), required=True, help="The file of faults that was in force in that run."
-)
+@click.argument("ledger", type=FILE_PATH)
+@click.option("--rules", type=FILE_PATH, required=True, help="The file of faults that was in force in that run.")
 def replay(ledger: Path, rules: Path) -> None:
     """Print faults that fire just where LEDGER says they did."""
     import yaml

@@ -25,6 +25,7 @@ from plugins.audit.reports.report import AuditReport
 from plugins.audit.signing import public_key
 from proxy.cli.checked import checked
 from proxy.cli.ending import give_up
+from proxy.cli.given import FILE_PATH, reading
 from proxy.cli.report_options import access_of, inputs_of
 from proxy.text.words import nearest
 
@@ -62,9 +63,6 @@ def _folder(text: str) -> Path:
     return folder
 
 
-file = click.Path(path_type=Path)
-
-
 @click.command("report", epilog=EPILOG)
 @click.argument("journal")
 @click.option("--out", callback=checked(_folder), required=True, help="The folder for the page and the tables.")
@@ -96,18 +94,18 @@ file = click.Path(path_type=Path)
     callback=checked(asked.offset_range),
     help="Only events about these records of a topic: orders-0:100-200.",
 )
-@click.option("--rules", type=file, help="A file of ACL rules to compare with what was done.")
-@click.option("--tags", "tags_file", type=file, help="A file that says which topics hold sensitive data.")
+@click.option("--rules", type=FILE_PATH, help="A file of ACL rules to compare with what was done.")
+@click.option("--tags", "tags_file", type=FILE_PATH, help="A file that says which topics hold sensitive data.")
 @click.option(
     "--key",
     "keys",
-    type=file,
+    type=FILE_PATH,
     multiple=True,
     help="The key that signed the journal: the public one is enough. May be given several times.",
 )
 @click.option("--work", help="Where events are kept for the next run, as Spark reads it. [default: OUT/work]")
 @click.option(
-    "--kafka-config", type=file, help="Of a topic: a file of settings of Kafka's clients, as for SASL and TLS."
+    "--kafka-config", type=FILE_PATH, help="Of a topic: a file of settings of Kafka's clients, as for SASL and TLS."
 )
 @click.option(
     "--packages", default=PACKAGE, show_default=True, help="Of a topic: Spark's Kafka source, which it fetches."
@@ -121,12 +119,11 @@ def command(journal: str, out: Path, only: tuple[AuditReport, ...], **said: Any)
     Needs `pip install 'doorkeeper[reports]'`.
     """
     inputs = inputs_of(journal, said)
-    try:
-        keys = tuple(map(public_key, said["keys"]))
-    except KeyFileError as error:
-        give_up(str(error))
-    except OSError as error:
-        give_up(f"{error.filename}: cannot be read ({error.strerror}); check its path and permissions")
+    with reading():
+        try:
+            keys = tuple(map(public_key, said["keys"]))
+        except KeyFileError as error:
+            give_up(str(error))
     master = said["master"] or (None if SUBMITTED in os.environ else THIS_MACHINE)
     access = access_of(journal, said, is_begun=master is None)
     try:

@@ -19,7 +19,9 @@ from plugins.audit.pruning import prune
 from plugins.audit.signing import fingerprint, public_key, signing_key
 from plugins.audit.verify import verify
 from proxy.cli.ending import give_up
-from proxy.cli.journals import journal_folder, moment_utc, must_be_journal, reading, way_out
+from proxy.cli.given import FILE_PATH, reading
+from proxy.cli.journals import journal_folder, moment_utc, must_be_journal
+from proxy.text.regular import way_out
 from proxy.text.words import printable
 
 VERIFY_EPILOG = """\b
@@ -37,7 +39,7 @@ Exit code: 0 if all is as it was written (gaps that the journal accounts for are
 @click.option(
     "--key",
     "keys",
-    type=click.Path(path_type=Path),
+    type=FILE_PATH,
     multiple=True,
     help="The key that signed it: a PEM file, the public key is enough. May be given several times.",
 )
@@ -68,7 +70,7 @@ def verify_journal(journal: Path, keys: tuple[Path, ...]) -> None:
 @click.option(
     "--before", required=True, callback=moment_utc, help="Delete segments whose hour had ended at this time, in UTC."
 )
-@click.option("--key", type=click.Path(path_type=Path), help="The private key of the journal; without it, JOURNAL.key.")
+@click.option("--key", type=FILE_PATH, help="The private key of the journal; without it, JOURNAL.key.")
 def prune_journal(journal: Path, before: datetime, key: Path | None) -> None:
     """Delete old segments of JOURNAL. Their seals stay, and a signed statement, so that `verify` knows of it."""
     must_be_journal(journal)

@@ -22,6 +22,7 @@ import click
 from plugins.faults.replay import RECORD, REPLAY, BadReplayError, ReplayedFiring, read_firings, write_firings
 from proxy.cli.checked import checked
 from proxy.cli.ending import give_up
+from proxy.cli.given import FILE_PATH
 from proxy.text.quantities import seconds
 from proxy.text.words import printable
 
@@ -44,7 +45,7 @@ class _TimeOverError(Exception):
 @click.command("shrink", epilog=SHRINK_EPILOG, context_settings={"ignore_unknown_options": True})
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=FILE_PATH,
     default="shrunk.ledger",
     show_default=True,
     help="The file for the faults that are enough.",

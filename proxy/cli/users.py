@@ -19,6 +19,7 @@ from proxy.auth.users import Users, load, save
 from proxy.auth.verifiers import Verifier, verifiers
 from proxy.cli import FULL
 from proxy.cli.ending import give_up
+from proxy.cli.given import FILE_NAME
 from proxy.core.sasl.name import LONGEST
 from proxy.core.sasl.scram import ITERATIONS, MOST_ITERATIONS
 from proxy.text.locked import LockedError, locked
@@ -46,7 +47,7 @@ def command() -> None:
 
 
 @command.command("add")
-@click.argument("file", type=click.Path(readable=False))
+@click.argument("file", type=FILE_NAME)
 @click.argument("name")
 @click.option(
     "--iterations",
@@ -72,7 +73,7 @@ def add(file: str, name: str, iterations: int) -> None:
 
 
 @command.command("rm")
-@click.argument("file", type=click.Path(readable=False))
+@click.argument("file", type=FILE_NAME)
 @click.argument("name")
 def remove(file: str, name: str) -> None:
     """Remove the user NAME from FILE."""
@@ -84,7 +85,7 @@ def remove(file: str, name: str) -> None:
 
 
 @command.command("list")
-@click.argument("file", type=click.Path(readable=False))
+@click.argument("file", type=FILE_NAME)
 def show(file: str) -> None:
     """Print the users of FILE, one a line."""
     for name in sorted(_load(file)):

@@ -26,6 +26,7 @@ from proxy.text.quantities import (
 )
 from proxy.text.regular import (
     open_regular as open_regular,
+    why_unread as why_unread,
 )
 from proxy.text.watched import (
     WatchedFile as WatchedFile,

@@ -19,7 +19,7 @@ from proxy.text.environment import Variables, hidden
 from proxy.text.explain import explained
 from proxy.text.places import KeyPath, Place, Reading
 from proxy.text.problems import BadFileError, Finding, Problem
-from proxy.text.regular import open_regular, way_out
+from proxy.text.regular import open_regular, why_unread
 from proxy.text.scarce import is_scarce
 from proxy.text.yaml_document import read
 
@@ -122,8 +122,6 @@ class Form(Generic[Root]):
         try:
             with open_regular(name) as opened:
                 content = opened.read(self.largest + 1)
-        except FileNotFoundError:
-            raise _refused(name, None, "there is no such file; check the path") from None
         except IsADirectoryError:
             inside = sorted(found.name for pattern in ("*.yaml", "*.yml") for found in FilePath(name).glob(pattern))
             instead = f'did you mean "{FilePath(name) / inside[0]}"?' if inside else "give the path of a YAML file"
@@ -131,7 +129,7 @@ class Form(Generic[Root]):
         except OSError as error:
             if is_scarce(error):
                 raise
-            raise _refused(name, None, f"cannot be read ({error.strerror}); {way_out(error)}") from None
+            raise _refused(name, None, why_unread(error)) from None
         if len(content) > self.largest:
             fact = f"larger than {self.largest >> 20} MiB"
             raise _refused(name, None, f"{fact}; this is no {self.what}, check the path")

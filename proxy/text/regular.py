@@ -33,6 +33,14 @@ def open_regular(name: str | os.PathLike[str]) -> BinaryIO:
     raise OSError(errno.EINVAL, "no regular file", name)
 
 
+def why_unread(error: OSError) -> str:
+    """Why a file could not be read, and what to do about it: "fact; way out"."""
+    if isinstance(error, FileNotFoundError):
+        return "there is no such file; check the path"
+    fact = "this is a folder" if isinstance(error, IsADirectoryError) else f"cannot be read ({error.strerror})"
+    return f"{fact}; {way_out(error)}"
+
+
 def way_out(error: OSError) -> str:
     """What to do about a file that is there and cannot be read."""
     if isinstance(error, IsADirectoryError):

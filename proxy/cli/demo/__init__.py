@@ -13,6 +13,7 @@ import click
 
 from proxy.cli import OneLineCommand, unreadable
 from proxy.cli.ending import give_up
+from proxy.cli.given import FILE_PATH
 
 EPILOG = """\b
 It starts three brokers (librdkafka's mock cluster, inside this process), `doorkeeper run` in front of them on free
@@ -24,9 +25,7 @@ Exit code: 0 if every step was seen to work, 1 if not.
 
 
 @click.command("demo", cls=OneLineCommand, epilog=EPILOG)
-@click.option(
-    "--report", type=click.Path(path_type=Path), help="The folder for the page of reports. [default: a new one]"
-)
+@click.option("--report", type=FILE_PATH, help="The folder for the page of reports. [default: a new one]")
 @click.option("--no-report", is_flag=True, help="Make no page: it takes Spark a minute.")
 def command(report: Path | None, no_report: bool) -> None:
     """See it work: brokers, the proxy and a client, all on this machine."""

@@ -118,7 +118,7 @@ def test_what_is_no_key_is_refused(journal: Path, tmp_path: Path) -> None:
     assert "no key in PEM without a passphrase; give the public one of the proxy's" in result.output
     assert result.exit_code == 1
     nowhere = audit("verify", journal, "--key", tmp_path / "none").output
-    assert nowhere.endswith("cannot be read (No such file or directory); name a file that is there\n")
+    assert nowhere == f"{tmp_path / 'none'}: there is no such file; check the path\n"
 
 
 def test_what_is_no_date_is_a_mistake_of_the_command(journal: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_key_that_cannot_be_read_is_named(journal: Path, tmp_path: Path, comma
     (path := tmp_path / "keys").mkdir()
     name, *options = command.split()
     result = audit(name, journal, *options, "--key", path)
-    assert result.output == f"{path}: cannot be read (Is a directory); name a file in it\n"
+    assert result.output == f"{path}: this is a folder; name a file in it\n"
     assert result.exit_code == 1
     assert segments(journal)
 
@@ -269,7 +269,7 @@ def test_hashed_names_are_found_with_their_key(journal: Path, tmp_path: Path) ->
     assert len(found.output.splitlines()) == 3
     (tmp_path / "short").write_text("x")
     assert "too short for pseudonyms" in audit("search", journal, "--pseudonyms", tmp_path / "short").output
-    assert "name a file that is there" in audit("search", journal, "--pseudonyms", tmp_path / "none").output
+    assert "there is no such file" in audit("search", journal, "--pseudonyms", tmp_path / "none").output
 
 
 def test_events_as_json_do_not_move_the_cursor_and_are_whole(tmp_path: Path) -> None:

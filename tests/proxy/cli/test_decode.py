@@ -151,7 +151,6 @@ def test_of_many_bad_frames_the_first_are_told_and_the_others_counted(tmp_path: 
         ["--response", "Metadata:x", "00"],
         ["--bare", "00"],
         ["--request", "3:1", "--response", "3:1", "00"],
-        ["--file", "none.bin"],
     ],
 )
 def test_a_wrong_use_is_told_as_such(arguments: list[str]) -> None:

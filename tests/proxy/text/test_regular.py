@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.text.regular import open_regular, place_of, read_instead, way_out
+from proxy.text.regular import open_regular, place_of, read_instead, way_out, why_unread
 
 
 def test_a_file_is_read(tmp_path: Path) -> None:
@@ -43,6 +43,19 @@ def test_permissions_are_to_be_checked_only_where_these_are_the_reason(tmp_path:
     with pytest.raises(OSError, match="no regular file") as device:
         open_regular("/dev/null")
     assert way_out(device.value) == "check the path"
+
+
+def test_a_file_that_could_not_be_read_is_told_with_a_way_out(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError) as folder:
+        open_regular(tmp_path)
+    assert why_unread(folder.value) == "this is a folder; name a file in it"
+    with pytest.raises(FileNotFoundError) as nothing:
+        open_regular(tmp_path / "nothing")
+    assert why_unread(nothing.value) == "there is no such file; check the path"
+    with pytest.raises(OSError, match="no regular file") as device:
+        open_regular("/dev/null")
+    assert why_unread(device.value) == "cannot be read (no regular file); check the path"
+    assert why_unread(PermissionError(13, "No")) == "cannot be read (No); check its permissions"
 
 
 def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
