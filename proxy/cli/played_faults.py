@@ -10,7 +10,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Iterable, Mapping
-from typing import NoReturn
+from functools import partial
 
 import click
 from click.core import ParameterSource
@@ -18,6 +18,7 @@ from click.core import ParameterSource
 from chaos.admin_answers import AdminError
 from chaos.client import AdminClient
 from proxy.cli.admin_options import told, with_admin
+from proxy.cli.ending import give_up
 from proxy.text.words import printable
 
 RUN_EPILOG = """\b
@@ -73,7 +74,7 @@ def _settings(context: click.Context, option: click.Parameter, said: tuple[str, 
     "--set", "setting", multiple=True, metavar="NAME=VALUE", callback=_settings, help="A parameter of the scenario."
 )
 @click.option("--bootstrap", metavar="HOST:PORT,...", help="Start a proxy for it, in front of the cluster there.")
-@with_admin
+@partial(with_admin, code=NOT_PLAYED)
 def run(admin: AdminClient, scenario: str, seed: int | None, setting: dict[str, str], bootstrap: str | None) -> None:
     """Play SCENARIO: a file, or the name of one that is shipped."""
     from proxy.cli.bootstrap import bootstrap_of
@@ -91,7 +92,7 @@ def run(admin: AdminClient, scenario: str, seed: int | None, setting: dict[str, 
         file = find(scenario)
         read, problems = read_scenario(file, setting).result()
     except (LookupError, OSError) as error:
-        _not_played(str(error.args[0] if isinstance(error, LookupError) else error))
+        give_up(str(error.args[0] if isinstance(error, LookupError) else error), NOT_PLAYED)
     for problem in problems:
         click.echo(problem, err=True)
     if read is None:
@@ -104,9 +105,9 @@ def run(admin: AdminClient, scenario: str, seed: int | None, setting: dict[str, 
             click.echo(f"clients may connect to {gateway.bootstrap}")
             sys.exit(_play(gateway.admin, read, seed))
     except (AdminError, OwnGatewayError, FaultsRemovedError) as error:
-        _not_played(told(error))
+        give_up(told(error), NOT_PLAYED)
     except KeyboardInterrupt:
-        _not_played("interrupted; it did not begin")
+        give_up("interrupted; it did not begin", NOT_PLAYED)
 
 
 def _interrupt_at(signals: Iterable[signal.Signals]) -> None:
@@ -130,17 +131,11 @@ def _play(admin: AdminClient, scenario: object, seed: int | None) -> int:
         screen.over()
         gone = "its faults are gone"
         left = "some of its faults may be left; doorkeeper faults reset removes them"
-        _not_played(f"interrupted; {gone if play.is_clean else left}")
+        give_up(f"interrupted; {gone if play.is_clean else left}", NOT_PLAYED)
     screen.over()
     for line in play.unmet:
         click.echo(f"not as expected: {printable(line)}", err=True)
     return 1 if play.unmet else 0
-
-
-def _not_played(reason: str) -> NoReturn:
-    for line in reason.splitlines():
-        click.echo(printable(line), err=True)
-    sys.exit(NOT_PLAYED)
 
 
 @click.command("scenarios")

@@ -20,6 +20,7 @@ COMMANDS = [
     "explain rules.yaml --questions FILE",
     "decode --file FILE",
     "faults list --token-file FILE",
+    "faults run leader-flap --token-file FILE",
     "faults replay FILE --rules rules.yaml",
     "faults replay ledger --rules FILE",
     "audit search journal --pseudonyms FILE",
@@ -42,7 +43,7 @@ def given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def ended(command: str, file: str) -> Result:
     result = CliRunner().invoke(main, command.replace("FILE", file).split())
-    assert result.exit_code == 1
+    assert result.exit_code == (2 if "faults run" in command else 1)
     return result
 
 

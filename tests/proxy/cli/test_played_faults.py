@@ -100,6 +100,7 @@ def test_the_seed_is_the_gateways_from_then_on(proxy: FaultyProxy, tmp_path: Pat
         ),
         (["none.yaml"], "none.yaml: there is no such file; check the path"),
         (["leader-flap", "--url", "http://127.0.0.1:1"], "http://127.0.0.1:1 does not answer: "),
+        (["leader-flap", "--url", "ftp://h:1"], '"ftp://h:1" is no URL of an admin side; '),
         (["leader-flap", "--url", "http://127.0.0.1:1", "--bootstrap", "nowhere:1"], "leave one of the two out"),
         (["leader-flap", "--bootstrap", "nowhere"], 'Error: --bootstrap: "nowhere" has no port; write "nowhere:9092"'),
     ],
