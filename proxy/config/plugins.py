@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from importlib.metadata import entry_points
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoints, entry_points
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, PlainValidator, ValidationInfo, WithJsonSchema, create_model
@@ -57,6 +57,7 @@ class PluginUse:
     name: str
     plugin: type[Any]  # a Plugin subclass; a file without plugins does not import that class
     options: BaseModel
+    hides: tuple[str, ...] = field(default=(), compare=False)  # packages whose plugin of our name is not used
 
     def examined(self) -> Iterator[Finding | Problem]:
         """The problems with the files that the options name. Their paths start at the options."""
@@ -78,7 +79,7 @@ class PluginUse:
 
     def hidden(self) -> Iterator[Finding]:
         """A warning for each package that has a plugin with the name of this one, which is ours."""
-        for package in _packages(self.name) if self.name in BUILT_IN else ():
+        for package in self.hides:
             fact = f'"{self.name}" is the plugin of Doorkeeper; that of the package "{package}" is not used'
             yield Finding((), f"{fact}; {_RENAME}", warning=True)
 
@@ -107,23 +108,30 @@ def unique_names(uses: Iterable[PluginUse]) -> list[str]:
     return list(names)
 
 
-def known() -> Mapping[str, str]:
+def _installed(info: ValidationInfo) -> EntryPoints:
+    """The plugins of installed packages. They are kept with the reading of one file: the next one looks anew."""
+    kept: dict[str, EntryPoints] = {} if info.context is None else info.context
+    if GROUP not in kept:
+        kept[GROUP] = entry_points(group=GROUP)
+    return kept[GROUP]
+
+
+def _known(installed: EntryPoints) -> Mapping[str, str]:
     """Every plugin that a file can name, and the place of its class (`module:Class`)."""
-    return {point.name: point.value for point in entry_points(group=GROUP)} | BUILT_IN
+    return {point.name: point.value for point in installed} | BUILT_IN
 
 
-def _packages(name: str) -> list[str]:
+def _packages(name: str, installed: EntryPoints) -> list[str]:
     """The installed packages that have a plugin of this name."""
-    points = entry_points(group=GROUP, name=name)
-    return sorted("?" if point.dist is None else point.dist.name for point in points)
+    return sorted("?" if point.dist is None else point.dist.name for point in installed.select(name=name))
 
 
-def plugin_class(name: str) -> type[Plugin]:
-    """The class behind a name.
+def plugin_class(name: str, installed: EntryPoints | None = None) -> type[Plugin]:
+    """The class behind a name. `installed`: the plugins of packages, if they were looked up already.
 
     Raises KeyError for an unknown name, BrokenPluginError for a broken one, TypeError for no Plugin.
     """
-    place = known()[name]
+    place = BUILT_IN.get(name) or _known(entry_points(group=GROUP) if installed is None else installed)[name]
     module, _, attribute = place.partition(":")
     try:
         imported = importlib.import_module(module)
@@ -153,37 +161,38 @@ def _entry(value: object, info: ValidationInfo) -> PluginUse:
     if not isinstance(entry, dict) or len(entry) != 1:
         raise wrong(f"{shown(value)} is not one plugin", 'write "- name: {options}", one plugin to each "-"')
     name, given = next(iter(entry.items()))
-    packages = [] if name in BUILT_IN else _packages(str(name))
+    installed = _installed(info)
+    packages = _packages(str(name), installed)
     if name in ALWAYS_THERE:
         if packages:
             fact = f'"{name}" is always there, as the plugin of Doorkeeper; that of "{packages[0]}" cannot be used'
             raise wrong(fact, _RENAME)
         raise wrong(f'"{name}" is always there', "leave it out")
-    if len(packages) > 1:
+    if len(packages) > 1 and name not in BUILT_IN:
         both = " and ".join(f'"{package}"' for package in packages)
         raise wrong(f'the packages {both} each have a plugin "{name}"', "uninstall all but one of them")
     try:
-        plugin = plugin_class(name)
+        plugin = plugin_class(name, installed)
     except KeyError:
-        raise unknown_plugin(name) from None
+        raise _unknown_plugin(name, installed) from None
     except BrokenPluginError as error:
         raise wrong(f'plugin "{name}" cannot be loaded: {error}', error.way_out) from None
     except TypeError as error:
         raise wrong(f'"{name}" is no plugin: {error}', "install a version that is one, or leave it out") from None
     # Validated under its name, so that a problem's path leads through the file: plugins, 0, acl, rules.
-    field: dict[str, Any] = {name: (plugin.Options, ...)}
-    model, options = create_model(name, **field), {name: {} if given is None else given}
+    fields: dict[str, Any] = {name: (plugin.Options, ...)}
+    model, options = create_model(name, **fields), {name: {} if given is None else given}
     try:
         under_name = model.model_validate(options, context=info.context)
     except ValueError:  # its problems
         raise
     except Exception as error:  # a validator of somebody else's may raise anything
         raise wrong(_failure(name, error), _BUGGY) from None
-    return PluginUse(name, plugin, getattr(under_name, name))
+    return PluginUse(name, plugin, getattr(under_name, name), tuple(packages) if name in BUILT_IN else ())
 
 
-def unknown_plugin(name: str) -> Exception:
-    return wrong(f'unknown plugin "{name}"', nearest(name, known()) or "none is installed; leave it out")
+def _unknown_plugin(name: str, installed: EntryPoints) -> Exception:
+    return wrong(f'unknown plugin "{name}"', nearest(name, _known(installed)) or "none is installed; leave it out")
 
 
 # `schema` puts the schema of an entry together, since the plugins decide what it is.

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 
 import pytest
@@ -238,6 +239,25 @@ def test_a_name_that_two_packages_have_is_refused(tmp_path: Path, monkeypatch: p
         package(tmp_path, name, "twice", f"{__name__}:Delay")
     fact = 'the packages "another" and "one" each have a plugin "twice"'
     assert problems("  - twice\n") == [f"g:4:5: {fact}; uninstall all but one of them"]
+
+
+def test_the_installed_packages_are_looked_through_once_for_a_file_and_anew_for_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = []
+
+    def counted(**said: str) -> EntryPoints:
+        looks.append(said)
+        return entry_points(**said)
+
+    monkeypatch.setattr(plugins, "entry_points", counted)
+    monkeypatch.syspath_prepend(tmp_path)
+    lines = "  - delay\n  - plain\n  - later\n"
+    assert problems(lines)[0].startswith('g:6:5: unknown plugin "later"; ')
+    assert len(looks) == 2  # the sound sections of a file with a problem are read once more
+    package(tmp_path, "brings-later", "later", f"{__name__}:Delay")
+    assert problems(lines) == []
+    assert len(looks) == 3
 
 
 def test_every_built_in_plugin_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
