@@ -1,7 +1,8 @@
 """The command `doorkeeper`: one module a subcommand.
 
 Rules:
-* Exit codes: 0 success; 1 the answer is no (an invalid file, bytes that are no message); 2 wrong usage.
+* Exit codes: 0 success; 1 the answer is no (an invalid file, bytes that are no message); 2 wrong usage; 130 ended by
+  Ctrl-C, as shells have it: that is no answer, and nothing is told.
 * Results go to standard output. Logs and error messages go to standard error.
 * An input that cannot be read at all is one line, whichever subcommand reads it. In what serves it would be a bug.
   An output that cannot be written is one line too, `--help` included.
@@ -33,6 +34,7 @@ COMMANDS = {
 }
 
 SERVING = ("run", "demo")
+INTERRUPTED = 130
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 EPILOG = """\b
@@ -106,6 +108,8 @@ class Commands(OneLineCommand, click.Group):
             if ctx.invoked_subcommand in SERVING:
                 raise
             _end(error)
+        except KeyboardInterrupt:
+            raise SystemExit(INTERRUPTED) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -50,8 +50,6 @@ def command(report: Path | None, no_report: bool) -> None:
     except NotSeen as missing:
         click.echo(f"\nNot seen: {missing}", err=True)
         sys.exit(1)
-    except KeyboardInterrupt:
-        sys.exit(130)
 
 
 def _say(text: str) -> None:

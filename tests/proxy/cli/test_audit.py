@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -102,6 +103,16 @@ def test_what_clients_call_themselves_does_not_move_the_cursor(tmp_path: Path) -
     writer.end()
     assert "\\x1b[2J" in audit("tail", tmp_path).output
     assert "\\u001b[2J" in audit("tail", tmp_path, "--json").output
+
+
+def test_an_interrupted_command_has_given_no_answer(journal: Path) -> None:
+    command = [sys.executable, "-m", "proxy", "audit", "tail", "--follow", "-n", "1", journal]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as tail:
+        assert tail.stdout is not None
+        assert tail.stdout.readline().endswith("journal closed\n")
+        tail.send_signal(signal.SIGINT)
+        assert tail.communicate() == ("", "")
+    assert tail.returncode == 130
 
 
 @pytest.mark.parametrize("command", ["verify", "tail", "search"])
