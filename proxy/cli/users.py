@@ -60,8 +60,10 @@ def add(file: str, name: str, iterations: int) -> None:
     """Add the user NAME to FILE, or give them a new password. A missing FILE is made."""
     if not name.isprintable() or not name.strip() or len(name) > LONGEST_NAME or name == "<<":
         raise click.UsageError(f"{name!r} is no name for a user; give 1 to {LONGEST_NAME} printable characters")
-    if os.path.exists(file):
-        _load(file)  # a file that is bad is told before somebody types
+    if os.path.exists(file):  # what is bad is told before somebody types
+        _load(file)
+    elif not (folder := Path(os.path.realpath(file)).parent).is_dir():
+        give_up(f"{file}: there is no folder {folder}; make it, or check the path")
     try:
         verified_by = verifiers(_password(name), iterations)
     except ValueError as error:

@@ -55,8 +55,18 @@ def test_a_password_is_no_argument(tmp_path: Path) -> None:
     assert users("add", tmp_path / "users.yaml", "alice", "secret").exit_code == 2
 
 
-def test_a_folder_that_cannot_be_written_to_is_said(tmp_path: Path) -> None:
-    outcome = users("add", tmp_path / "none" / "users.yaml", "alice", typed="x\n")
+@pytest.mark.parametrize("folder", ["none", "file"])
+def test_a_folder_that_is_not_there_is_told_before_a_password_is_typed(tmp_path: Path, folder: str) -> None:
+    (tmp_path / "file").touch()
+    file = tmp_path / folder / "users.yaml"
+    outcome = users("add", file, "alice", typed="")
+    way_out = "make it, or check the path"
+    assert outcome.output == f"{file}: there is no folder {tmp_path / folder}; {way_out}\n"
+    assert outcome.exit_code == 1
+
+
+def test_a_folder_that_cannot_be_written_to_is_said() -> None:
+    outcome = users("add", "/proc/users.yaml", "alice", typed="x\n")
     assert (outcome.exit_code, "cannot be written" in outcome.stderr) == (1, True)
 
 
