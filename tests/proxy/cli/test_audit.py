@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import zstandard
@@ -121,6 +123,24 @@ def test_another_folder_is_none(tmp_path: Path, command: str) -> None:
     assert result.output.startswith(f"{tmp_path / 'there'}: there is no such folder; give the one that stands at")
     assert result.exit_code == 1
     assert "this is no journal, there is no segment in it" in audit(command, tmp_path).output
+
+
+@pytest.mark.parametrize("command", ["verify", "tail", "search", "export --profile ecs", "prune --before 2026-01-01"])
+def test_a_folder_of_a_journal_that_cannot_be_read_is_named(
+    journal: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    denied, scan = journal / "date=2026-03-01", os.scandir
+
+    def refusing(folder: Path) -> Any:
+        if Path(folder) == denied:  # root may read all folders
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
+        return scan(folder)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    name, *options = command.split()
+    result = audit(name, journal, *options)
+    assert result.output == f"{denied}: cannot be read (Permission denied); check its permissions\n"
+    assert result.exit_code == 1
 
 
 def test_what_is_no_key_is_refused(journal: Path, tmp_path: Path) -> None:
