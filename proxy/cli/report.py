@@ -8,6 +8,7 @@ Rules:
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     from plugins.audit.reports.progress import Progressed
 
 THIS_MACHINE = "local[*]"
+HOST_PORT = r"[^/,\s]+:[0-9]{1,5}"
+MASTER = re.compile(
+    rf"local(\[(\*|[0-9]+)(,[0-9]+)?\])?|local-cluster\[.+\]|spark://{HOST_PORT}(,{HOST_PORT})*|yarn|k8s://.+"
+)
 SUBMITTED = "PYSPARK_GATEWAY_PORT"  # is set by spark-submit, which says the master itself
 MISSING = "reports need more; `pip install 'doorkeeper[reports]'`"
 EPILOG = """\b
@@ -61,6 +66,12 @@ def _folder(text: str) -> Path:
     if folder is None:
         raise ValueError(f"{text}: the page is written on this machine; give --out a folder of it, and copy that there")
     return folder
+
+
+def _master(text: str) -> str:
+    if not MASTER.fullmatch(text):  # Spark would tell it in twenty lines
+        raise ValueError(f'"{text}" is no master of Spark; write spark://host:7077, or local[*] for this machine')
+    return text
 
 
 @click.command("report", epilog=EPILOG)
@@ -111,7 +122,9 @@ def _folder(text: str) -> Path:
     "--packages", default=PACKAGE, show_default=True, help="Of a topic: Spark's Kafka source, which it fetches."
 )
 @click.option("--jars", help="Of a topic: jars of Spark's Kafka source instead, joined by commas; nothing is fetched.")
-@click.option("--master", help="spark://host:7077 is a cluster. [default: local[*], this machine]")
+@click.option(
+    "--master", callback=checked(_master), help="spark://host:7077 is a cluster. [default: local[*], this machine]"
+)
 def command(journal: str, out: Path, only: tuple[AuditReport, ...], **said: Any) -> None:
     """Make reports on the JOURNAL of an audit: one HTML page, and each table as CSV and as Parquet.
 

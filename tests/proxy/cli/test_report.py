@@ -35,6 +35,12 @@ def told(*arguments: str) -> tuple[int, str]:
         (["--only", "acess"], 'there is no report "acess"; did you mean "access"?'),
         (["--offsets", "orders"], '"orders" is no range of offsets; write it as orders-0:100-200'),
         (["--principal", "alice"], '"alice" has no type; write "User:alice"'),
+        (
+            ["--master", "spark://host"],
+            '"spark://host" is no master of Spark; write spark://host:7077, or local[*] for',
+        ),
+        (["--master", "local[x]"], '"local[x]" is no master of Spark; '),
+        (["--master", ""], '"" is no master of Spark; '),
         (["--topic", "a*b"], '"a*b" is no name; write one, or the beginning of names with a `*` behind it'),
         (["--hours", "always"], '"always" is no working time; write it as "Mon-Fri 08:00-18:00"'),
     ],

@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from plugins.audit.reports.pipeline.java import java_home
+from plugins.audit.reports.pipeline.place import java_says
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -69,6 +70,7 @@ def session(master: str | None, settings: Mapping[str, str] | None = None) -> It
     Raises SparkMissingError, NoJavaError.
     """
     try:
+        from py4j.protocol import Py4JJavaError
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ModuleNotFoundError:
@@ -80,6 +82,8 @@ def session(master: str | None, settings: Mapping[str, str] | None = None) -> It
             spark = builder.getOrCreate()
         except PySparkException as error:
             raise SparkMissingError(f"Spark does not start: {str(error).splitlines()[0]}") from None
+        except Py4JJavaError as error:
+            raise SparkMissingError(f"Spark does not start: {java_says(error)}; check --master") from None
         try:
             yield spark
         finally:
