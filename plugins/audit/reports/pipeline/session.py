@@ -4,14 +4,16 @@ Rules:
 * All times are UTC, so that figures do not depend on the machine.
 * If Spark runs on this machine alone, it listens only on loopback.
 * Spark logs errors alone: users of reports do not need the rest.
+* Ctrl-C leaves no Java, at whatever moment it comes.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -79,7 +81,8 @@ def session(master: str | None, settings: Mapping[str, str] | None = None) -> It
         chosen = {**_chosen(master, Path(folder)), **(settings or {})}
         builder = SparkSession.builder.appName("doorkeeper report").config(map={**chosen})
         try:
-            spark = builder.getOrCreate()
+            with _no_java_left():
+                spark = builder.getOrCreate()
         except PySparkException as error:
             raise SparkMissingError(f"Spark does not start: {str(error).splitlines()[0]}") from None
         except Py4JJavaError as error:
@@ -88,6 +91,28 @@ def session(master: str | None, settings: Mapping[str, str] | None = None) -> It
             yield spark
         finally:
             spark.stop()
+
+
+@contextmanager
+def _no_java_left() -> Iterator[None]:
+    """If Ctrl-C comes within this, end what pyspark has started. Java that lost pyspark before they met never ends."""
+    before = _children()
+    try:
+        yield
+    except KeyboardInterrupt:
+        for child in _children() - before:
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGTERM)
+        raise
+
+
+def _children() -> set[int]:
+    """The numbers of the processes that this one started. Some kernels do not tell them."""
+    found: set[int] = set()
+    for thread in Path("/proc/self/task").iterdir():
+        with suppress(OSError):  # the thread has ended
+            found.update(map(int, (thread / "children").read_text().split()))
+    return found
 
 
 def knows_zone(spark: SparkSession, zone: str) -> bool:
