@@ -96,6 +96,9 @@ def journal(tmp_path: Path) -> Path:
 def test_a_folder_that_is_no_journal_is_told_before_spark_starts(tmp_path: Path) -> None:
     code, line = told(str(tmp_path / "nowhere"), "--out", str(tmp_path / "out"))
     assert (code, line) == (1, f"{tmp_path}/nowhere: there is no such folder; give the one at plugins: audit: journal")
+    (tmp_path / "file").touch()
+    code, line = told(str(tmp_path / "file"), "--out", str(tmp_path / "out"))
+    assert (code, line.partition("; ")[0]) == (1, f"{tmp_path}/file: this is a file")
     (tmp_path / "empty").mkdir()
     code, line = told(str(tmp_path / "empty"), "--out", str(tmp_path / "out"))
     assert (code, line.partition("; ")[0]) == (1, f"{tmp_path}/empty: there is no segment of a journal")

@@ -75,6 +75,8 @@ class JournalPlace:
     def check(self) -> None:
         """Check that there is a journal, if it is a folder of this machine. Raises PlaceError, OSError."""
         if self.folder is not None:
+            if self.folder.is_file():
+                raise PlaceError(f"{self}: this is a file; give the folder that stands at plugins: audit: journal")
             if not self.folder.is_dir():
                 raise PlaceError(f"{self}: there is no such folder; give the one at plugins: audit: journal")
             if not segments(self.folder):
