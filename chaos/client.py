@@ -37,6 +37,7 @@ from chaos.admin_answers import (
 )
 
 PAGE = 1_000  # entries of the ledger in one answer, at the most
+ADDRESS = "give the address that stands at `admin: bind` in the proxy's configuration"
 T = TypeVar("T")
 
 
@@ -125,14 +126,14 @@ class AdminClient:
         try:
             answer = json.loads(content) if content else None
         except ValueError:
-            raise AdminError(f"{self._url} is no admin side: its answer is no JSON", status) from None
+            raise AdminError(f"{self._url} is no admin side: its answer is no JSON; {ADDRESS}", status) from None
         if status >= 400:
             raise refused(answer, status)
         try:
             return read(answer)
         except (KeyError, TypeError):
             raise AdminError(
-                f"{self._url} is no admin side of this version: its answer is another one", status
+                f"{self._url} is no admin side of this version: its answer is another one; {ADDRESS}", status
             ) from None
 
 

@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
@@ -88,9 +89,10 @@ def test_an_admin_side_that_is_not_there_is_said_to_be_silent() -> None:
         AdminClient("127.0.0.1:9190")
 
 
-@pytest.mark.parametrize("status", [200, 500])
-@pytest.mark.parametrize("answer", ["{}", "[]", "null", '{"faults": [{"x": 1}], "entries": [{}], "problems": ["x"]}'])
-def test_another_program_that_answers_in_json_is_said_to_be_no_admin_side(status: int, answer: str) -> None:
+@contextmanager
+def answering(status: int, answer: str) -> Iterator[AdminClient]:
+    """A client of another program, which has one answer to all."""
+
     class Other(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(status)
@@ -100,14 +102,29 @@ def test_another_program_that_answers_in_json_is_said_to_be_no_admin_side(status
     with HTTPServer(("127.0.0.1", 0), Other) as server:
         serving = threading.Thread(target=server.serve_forever)
         serving.start()
-        admin = AdminClient(f"http://127.0.0.1:{server.server_port}")
         try:
-            for call in (admin.faults, admin.ledger, admin.connections, lambda: admin.fault("x")):
-                with pytest.raises(AdminError, match=r"is no admin side of this version|status 500"):
-                    call()
+            yield AdminClient(f"http://127.0.0.1:{server.server_port}")
         finally:
             server.shutdown()
             serving.join()
+
+
+def test_another_program_is_told_with_the_address_to_give_instead() -> None:
+    way_out = "give the address that stands at `admin: bind` in the proxy's configuration"
+    with (
+        answering(200, "<html>") as admin,
+        pytest.raises(AdminError, match=f" is no admin side: its answer is no JSON; {way_out}$"),
+    ):
+        admin.faults()
+
+
+@pytest.mark.parametrize("status", [200, 500])
+@pytest.mark.parametrize("answer", ["{}", "[]", "null", '{"faults": [{"x": 1}], "entries": [{}], "problems": ["x"]}'])
+def test_another_program_that_answers_in_json_is_said_to_be_no_admin_side(status: int, answer: str) -> None:
+    with answering(status, answer) as admin:
+        for call in (admin.faults, admin.ledger, admin.connections, lambda: admin.fault("x")):
+            with pytest.raises(AdminError, match=r"is no admin side of this version: .*; give the|status 500"):
+                call()
 
 
 def test_clients_that_are_connected_are_shown(proxy: FaultyProxy) -> None:
