@@ -9,7 +9,7 @@ from click.core import ParameterSource
 
 from proxy.cli.bootstrap import bootstrap_of
 from proxy.cli.ending import give_up
-from proxy.cli.given import FILE_NAME, ReadFile
+from proxy.cli.given import FILE_NAME, ReadFile, in_utf8
 from proxy.config import Config
 from proxy.config import examine as examine_config
 from proxy.text.bounded import read_bounded
@@ -85,7 +85,8 @@ def _listed(listing: TextIO) -> list[Binding]:
     if listing.isatty():
         raise click.UsageError("nothing to read; give a listing, --bootstrap, or standard input")
     try:
-        text = read_bounded(listing.buffer).decode("utf-8-sig")  # read as text, a "\r" in a name would be a "\n"
+        with in_utf8(listing):  # read as text, a "\r" in a name would be a "\n"
+            text = read_bounded(listing.buffer).decode("utf-8-sig")
         if not text.strip():  # so it is too if kafka-acls failed, and the rules would refuse everything
             give_up(f"{listing.name}: nothing is listed; if the cluster has no ACLs, ask it: --bootstrap or --config")
         return kafka_acls.listed(text, listing.name)

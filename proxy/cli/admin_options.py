@@ -18,7 +18,7 @@ from chaos.admin_answers import AdminError
 from chaos.client import AdminClient
 from proxy.cli import unreadable
 from proxy.cli.ending import give_up
-from proxy.cli.given import ReadFile
+from proxy.cli.given import ReadFile, in_utf8
 from proxy.text.bounded import read_bounded
 
 DEFAULT = "http://127.0.0.1:9190"
@@ -57,8 +57,9 @@ def with_admin(command: Callable[..., Any], *, code: int = 1) -> Callable[..., A
 
 def _read(file: TextIO, code: int) -> str:
     try:
-        return read_bounded(file).strip()
-    except (OSError, UnicodeError) as error:
+        with in_utf8(file, code):
+            return read_bounded(file).strip()
+    except OSError as error:
         give_up(unreadable(error), code)
 
 

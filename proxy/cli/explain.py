@@ -7,7 +7,7 @@ from typing import Any, TextIO, TypeVar
 import click
 
 from proxy.cli.ending import give_up
-from proxy.cli.given import FILE_NAME, ReadFile
+from proxy.cli.given import FILE_NAME, ReadFile, in_utf8
 from proxy.cli.questions import Answered, QuestionError, answered, questions
 from proxy.text.bounded import bounded_lines
 from proxy.text.places import Place
@@ -86,7 +86,8 @@ def command(rules: str, asked: TextIO | None, **said: Any) -> None:
     if snapshot is None:
         sys.exit(1)
     if asked is not None:
-        sys.exit(_all(snapshot, rules, asked))
+        with in_utf8(asked):
+            sys.exit(_all(snapshot, rules, asked))
     explanation = explain(snapshot, _question(said))
     click.echo(shown(explanation, rules))
     sys.exit(0 if explanation.decision.allowed else 1)

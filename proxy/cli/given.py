@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 import click
 
+from proxy.cli import unreadable
 from proxy.cli.ending import give_up
 from proxy.text.regular import why_unread
 from proxy.text.words import printable
@@ -36,6 +37,15 @@ class ReadFile(click.File):
             return ctx.with_resource(open(value, self.mode, encoding=self.encoding))
         except OSError as error:
             _end(error, self.code)
+
+
+@contextmanager
+def in_utf8(file: IO[Any], code: int = 1) -> Iterator[None]:
+    """While this file is read: one that is not UTF-8 ends the command with one line that names it."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        give_up(printable(f"{file.name}: {unreadable(error)}"), code)
 
 
 @contextmanager

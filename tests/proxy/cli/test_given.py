@@ -83,6 +83,13 @@ def test_a_file_without_the_right_to_read_it_is_one_line(command: str, monkeypat
     assert ended(command, "mine").output == "mine: cannot be read (Permission denied); check its permissions\n"
 
 
+@pytest.mark.parametrize("command", [*COMMANDS[:2], *(one for one in COMMANDS if "token-file" in one)])
+def test_a_file_that_is_not_utf_8_is_named(command: str) -> None:
+    Path("binary").write_bytes(b"\xff")
+    (line,) = ended(command, "binary").output.splitlines()
+    assert line == "binary: the input is not UTF-8 (invalid start byte at byte 0); give text in UTF-8"
+
+
 def test_an_empty_name_is_told_as_one() -> None:
     assert ended("decode --file=FILE", "").output == '"": there is no such file; check the path\n'
 
