@@ -37,6 +37,7 @@ def command(report: Path | None, no_report: bool) -> None:
         click.echo("the demo needs a Kafka client; pip install confluent-kafka", err=True)
         sys.exit(1)
     from proxy.cli.demo.account import has_spark
+    from proxy.cli.demo.interrupted import interruptible
     from proxy.cli.demo.stage import NotSeen
     from proxy.cli.demo.steps import play
 
@@ -46,7 +47,8 @@ def command(report: Path | None, no_report: bool) -> None:
     is_wanted = not no_report and has_spark()
     out = report or Path(tempfile.mkdtemp(prefix="doorkeeper-page-")) if is_wanted else None
     try:
-        play(_say, out)
+        with interruptible():
+            play(_say, out)
     except NotSeen as missing:
         click.echo(f"\nNot seen: {missing}", err=True)
         sys.exit(1)
