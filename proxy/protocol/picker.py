@@ -1,6 +1,9 @@
 """Pickers: they read some top-level fields of a message, and leave the rest as bytes.
 
-What a picker read can be written again with other values in these fields: all other bytes stay as they came.
+Rules:
+* What a picker read can be written again with other values in these fields: all other bytes stay as they came.
+* A field that was left unread has no value: reading it raises AttributeError. A message in which one was set is not
+  written, since the value would be lost.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ from proxy.protocol import emit
 from proxy.protocol.blame import blame_bytes, blame_message, slice_blame_bytes, slice_blame_message
 from proxy.protocol.codec import BAD_BYTES, BAD_MESSAGE, M, laid_out, too_many
 from proxy.protocol.frame import Buffer
+from proxy.protocol.problem import Fault, ProtocolError
 from proxy.protocol.slices import Sliced, TooMany
 
 
@@ -45,11 +49,18 @@ class Picker(Generic[M]):
 
     def encode(self, message: M) -> bytes:
         """The body of a message that `decode` read, with the picked fields as they are now. Raises ProtocolError."""
+        self._check_unread(message)
         try:
             body: bytes = self._write(message)
         except BAD_MESSAGE as problem:
             raise blame_message(message, self.version, problem, self.wanted) from None
         return body
+
+    def _check_unread(self, message: M) -> None:
+        for name in message.unread:
+            if message.has(name):
+                what = "was set, but not read: name it in the fields of the handler"
+                raise ProtocolError(what, fault=Fault.OURS, api=self.cls.title(), version=self.version, field=name)
 
     @cached_property
     def _slicing_read(self) -> Any:
@@ -72,6 +83,7 @@ class Picker(Generic[M]):
 
     def slice_encode(self, message: M) -> Sliced[list[Buffer]]:
         """The body of a message that `slice_decode` read, with the picked fields as they are now, in pieces."""
+        self._check_unread(message)
         try:
             pieces: list[Buffer] = yield from self._slicing_write(message)
         except BAD_MESSAGE as problem:

@@ -9,6 +9,7 @@ Rules:
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from proxy.protocol.declarations import NEWEST, field, since, tagged, until
@@ -118,15 +119,24 @@ class Message(Struct):
 
     `elements` is the number of elements of all its arrays, if it was read in slices (`slices.py`): code that goes over
     them should do so in slices too. None: it was read in one go.
+
+    `unread` has the names of the fields that a `Picker` left unread. Reading one of them raises AttributeError: nobody
+    decides by a default that the sender did not send.
     """
 
-    __slots__ = ("elements", "opaque")
+    __slots__ = ("elements", "opaque", "unread")
 
     api: ClassVar[Api | None] = None
     side: ClassVar[str] = "data"
     if TYPE_CHECKING:
         opaque: tuple[bytes | memoryview, ...] = ()
         elements: int | None = None
+        unread: Collection[str] = ()
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "unread" and name in self.unread:
+            raise AttributeError(f"{type(self).__name__}.{name} was not read: name it in the fields of the handler")
+        return super().__getattr__(name)
 
     @classmethod
     def is_flexible(cls, version: int) -> bool:

@@ -86,7 +86,7 @@ def _plain(fields: tuple[Field, ...]) -> dict[str, Any]:
     """The defaults that all structs of a class may share, because nobody can change them."""
     defaults = {field.name: field.default() for field in fields}
     shared = {name: value for name, value in defaults.items() if not isinstance(value, list | Struct)}
-    return {"unknown_tags": (), "elements": None, **shared}
+    return {"unknown_tags": (), "elements": None, "unread": (), **shared}
 
 
 @dataclass_transform(kw_only_default=True, eq_default=True)

@@ -100,10 +100,17 @@ def segments(plan: Plan, picked: frozenset[str]) -> list[tuple[bool, list[PlanSt
 def prefix_reader(plan: Plan, picked: frozenset[str], title: str) -> Any:
     """`read(buf, p) -> message` with the picked fields alone, from bytes that may go on or end early."""
     src = Source("read", "buf, p")
-    src.add("end = len(buf)", f"o = new({src.name(plan.struct.__name__, plan.struct)})")
+    src.add("end = len(buf)")
+    _begin_picked(src, plan, picked)
     _read_stretches(src, plan, picked)
     src.add("return o")
     return src.compile(f"read the first of {title}")
+
+
+def _begin_picked(src: Source, plan: Plan, picked: frozenset[str]) -> None:
+    """Make a message `o` of which only the picked fields will be read."""
+    unread = frozenset(step.field.name for step in (*plan.steps, *plan.tags)) - picked
+    src.add(f"o = new({src.name(plan.struct.__name__, plan.struct)})", f"o.unread = {src.name('unread', unread)}")
 
 
 def _read_stretches(src: Source, plan: Plan, picked: frozenset[str], mark: Callable[[], None] = lambda: None) -> None:
@@ -121,7 +128,8 @@ def _read_stretches(src: Source, plan: Plan, picked: frozenset[str], mark: Calla
 def pick_reader(plan: Plan, picked: frozenset[str], title: str, *, sliced: bool = False) -> Any:
     """`read(buf, p) -> message` with the picked fields, the bytes between them kept in `opaque`; `sliced` as above."""
     src = _reader("read", plan, sliced)
-    src.add("view = memoryview(buf)", f"o = new({src.name(plan.struct.__name__, plan.struct)})")
+    src.add("view = memoryview(buf)")
+    _begin_picked(src, plan, picked)
     has_tags = any(step.field.name in picked for step in plan.tags)
     marks: list[str] = []
 

@@ -1,6 +1,6 @@
 """Requests that plugins handle: their decisions, and what happens when a handler fails."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -182,6 +182,31 @@ def test_a_handler_that_raises_refuses_its_request() -> None:
     assert playbook >> FromClient(heartbeat(1)) << ToClient(heartbeat_answer(1, error=-1)) << Emit(failed)
     assert playbook.counters.failed_handlers == 1
     assert playbook.counters.answered == 1
+
+
+class Unread(Plugin):
+    """Uses a field of HeartbeatRequest that it does not name."""
+
+    def __init__(self, use: Callable[[Any], object]) -> None:
+        self._use = use
+
+    @on_request(HeartbeatRequest, fields="group_id")
+    def heartbeat(self, ctx: Context, request: Any) -> Decision:
+        self._use(request)
+        return Forward(request)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        pytest.param(lambda request: request.member_id, id="reads it"),
+        pytest.param(lambda request: setattr(request, "member_id", "another"), id="sets it"),
+    ],
+)
+def test_a_handler_that_uses_a_field_which_it_does_not_name_refuses_its_request(use: Callable[[Any], object]) -> None:
+    playbook = Playbook(Unread(use))
+    assert playbook >> FromClient(heartbeat(1)) << ToClient(heartbeat_answer(1, error=-1)) << EmitAny()
+    assert playbook.counters.failed_handlers == 1
 
 
 def test_a_handler_that_raises_on_acks_0_ends_it() -> None:

@@ -7,6 +7,7 @@ from functools import partial
 import pytest
 
 from proxy.protocol.codec import decode, decode_ignoring_rest, encode, skipper
+from proxy.protocol.fiber import at_once
 from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
 from proxy.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from proxy.protocol.messages.produce import ProduceRequest
@@ -75,6 +76,23 @@ def test_picked_tagged_fields_are_found_behind_everything_else():
     picked = pick.decode(encode(message, 17))
     picked.node_endpoints = message.node_endpoints = []
     assert pick.encode(picked) == encode(message, 17)
+
+
+@pytest.mark.parametrize("version", [0, 12])
+def test_a_field_that_was_left_unread_has_no_value_and_none_that_is_set_is_lost(version):
+    pick = picker(MetadataResponse, version, "brokers")
+    body = encode(make(MetadataResponse, version, random.Random(8)), version)
+    if not version:
+        assert pick.decode(body).cluster_id is None, "what a version lacks is at its default"
+    for picked in (pick.decode(body), pick.prefix(body, 0), at_once(pick.slice_decode(body, 0, 1000))):
+        with pytest.raises(AttributeError, match=r"^MetadataResponse\.topics was not read: name it in the fields"):
+            picked.topics  # noqa: B018
+        picked.topics = []
+        said = rf"^Metadata response v{version}: topics was set, but not read: name it in the fields of the handler$"
+        with pytest.raises(ProtocolError, match=said):
+            pick.encode(picked)
+        with pytest.raises(ProtocolError, match=said):
+            at_once(pick.slice_encode(picked))
 
 
 def test_a_field_that_is_misspelt_cannot_be_picked():
