@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
+import signal
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,175 +17,41 @@ from structlog.testing import capture_logs
 from plugins.acl import Acl
 from proxy.config import Config, PluginUse
 from proxy.core.context import Connection, Context
-from proxy.core.decisions import Decision, Forward
-from proxy.core.decorators import on_request, on_response
 from proxy.core.filter_chain import FilterChain, Lease
 from proxy.core.filters import Filters
 from proxy.core.link import Link
-from proxy.core.plugin import Options, Plugin
 from proxy.net.conversation import Conversation
 from proxy.net.gateway import Gateway
 from proxy.net.hosted import HostedPlugin
 from proxy.net.listeners import Listener
 from proxy.net.served import Served
 from proxy.net.snapshot import GatewaySnapshot
-from proxy.protocol.api import APIS, FETCH, HEARTBEAT, PRODUCE
-from proxy.protocol.codec import decode
-from proxy.protocol.errors import ErrorCode
-from proxy.protocol.header import read_request_header, read_response_header, request_frame, response_frame
-from proxy.protocol.messages.fetch import FetchRequest, FetchResponse
-from proxy.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from proxy.protocol.messages.produce import ProduceRequest, ProduceResponse
-from proxy.protocol.schema import Request, Response
-from tests.proxy.net.scripted import LOOPBACK, Broker, Client, connected, read_frame, serving
+from proxy.protocol.api import FETCH, HEARTBEAT, PRODUCE
+from proxy.protocol.messages.heartbeat import HeartbeatResponse
+from tests.proxy.net.scripted import HEARTBEAT_REQUEST, LOOPBACK, PATIENCE, Broker, Client, connected, serving
+from tests.proxy.net.test_supervisor import Proxy, package
+from tests.proxy.net.under_load import CLIENTS, Answering, Load, Marking
 from tests.real.ports import free_block
 
-CLIENTS = 2  # of each kind
-IN_FLIGHT = 5
-SESSION = 7
+RELOADED = "configuration reloaded"
 COUNTED = (Acl, Connection, Context, Conversation, FilterChain, Filters, GatewaySnapshot, HostedPlugin, Lease, Link)
 COUNTED += (Listener, Served)
 
 
-class Marking(Plugin):
-    """Writes its mark into Heartbeats, and into their answers unless these bring another's."""
-
-    class Options(Options):
-        mark: int
-
-    @on_request(HeartbeatRequest)
-    def heartbeat(self, ctx: Context, request: HeartbeatRequest) -> Decision:
-        request.generation_id = self.options.mark
-        return Forward(request)
-
-    @on_response(HeartbeatResponse)
-    def answer(self, ctx: Context, response: HeartbeatResponse) -> Decision:
-        if response.throttle_time_ms != self.options.mark:
-            response.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
-        response.throttle_time_ms += 1000 * self.options.mark
-        return Forward(response)
-
-
-class Answering(Broker):
-    """Answers Produce and Fetch too, and tells of a Heartbeat the mark that it came with."""
-
-    async def _converse(self, stream: trio.SocketStream) -> None:
-        try:
-            while frame := await read_frame(stream):
-                header, body = read_request_header(frame)
-                api, version = APIS[header.request_api_key], header.request_api_version
-                answer = self._of(decode(api.request, version, frame[body:]), frame)
-                await stream.send_all(response_frame(answer, version, header.correlation_id))
-        except trio.BrokenResourceError:
-            pass
-        finally:
-            await trio.aclose_forcefully(stream)
-
-    def _of(self, request: Request, frame: bytes) -> Response:
-        match request:
-            case HeartbeatRequest():
-                return HeartbeatResponse(error_code=0, throttle_time_ms=request.generation_id)
-            case ProduceRequest():
-                return ProduceResponse(responses=[])
-            case FetchRequest():
-                return FetchResponse(session_id=SESSION, responses=[])
-            case _:
-                return self._answer(request.api.key, frame)
-
-
-class Load:
-    """Clients that never stop. What they get is counted by what it is."""
-
-    def __init__(self, port: int) -> None:
-        self._port = port
-        self.stopping = False
-        self.got: Counter[str] = Counter()
-
-    @asynccontextmanager
-    async def going_on(self) -> AsyncIterator[None]:
-        async with trio.open_nursery() as nursery:
-            for _ in range(CLIENTS):
-                nursery.start_soon(self._beat)
-                nursery.start_soon(self._produce)
-                nursery.start_soon(self._fetch)
-            yield
-            self.stopping = True
-
-    async def _beat(self) -> None:
-        """So many Heartbeats in flight, always."""
-        async with connected(LOOPBACK, self._port) as client:
-            request = HeartbeatRequest(group_id="g", generation_id=0, member_id="m")
-            asked = answered = 0
-            while answered < asked or not self.stopping:
-                while asked < answered + IN_FLIGHT and not self.stopping:
-                    asked += 1
-                    await client.send(request_frame(request, 4, asked, "test"))
-                answered += 1
-                answer = await self._answer(client, HeartbeatResponse, 4, answered)
-                mark, by = answer.throttle_time_ms % 1000, answer.throttle_time_ms // 1000
-                assert (answer.error_code, mark) == (0, by), "a request was under two configurations"
-                self.got[f"Heartbeat of {mark}"] += 1
-
-    async def _produce(self) -> None:
-        partition = ProduceRequest.Topic.Partition(index=0, records=b"r" * 3000)
-        topic = ProduceRequest.Topic(name="orders", partition_data=[partition])
-        request = ProduceRequest(acks=1, timeout_ms=1000, topic_data=[topic])
-        async with connected(LOOPBACK, self._port) as client:
-            for number in self._numbers():
-                frame = request_frame(request, 9, number, "test")
-                await client.send(frame[:1500])
-                await trio.lowlevel.checkpoint()  # configurations come in the middle of frames too
-                await client.send(frame[1500:])
-                answer = await self._answer(client, ProduceResponse, 9, number)
-                assert not answer.responses, "it was refused"
-                self.got["Produce"] += 1
-
-    async def _fetch(self) -> None:
-        """With a session, which begins anew where it is not known."""
-        epoch = 0
-        partition = FetchRequest.Topic.Partition(partition=0, fetch_offset=1, partition_max_bytes=1000)
-        topics = [FetchRequest.Topic(topic="orders", partitions=[partition])]
-        async with connected(LOOPBACK, self._port) as client:
-            for number in self._numbers():
-                opens = not epoch
-                session = 0 if opens else SESSION
-                request = FetchRequest(
-                    max_wait_ms=0,
-                    min_bytes=1,
-                    session_id=session,
-                    session_epoch=epoch,
-                    topics=topics if opens else [],
-                    forgotten_topics_data=[],
-                )
-                await client.send(request_frame(request, 12, number, "test"))
-                answer = await self._answer(client, FetchResponse, 12, number)
-                assert answer.error_code in (0, ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
-                epoch = 0 if answer.error_code else epoch + 1
-                self.got["Fetch" if epoch else "Fetch begun anew"] += 1
-
-    def _numbers(self) -> Iterator[int]:
-        number = 0
-        while not self.stopping:
-            number += 1
-            yield number
-
-    async def _answer(self, client: Client, expected: Any, version: int, number: int) -> Any:
-        with trio.fail_after(30):
-            frame = await read_frame(client.stream)
-        assert frame, "the connection was dropped"
-        header, body = read_response_header(expected.api, version, frame)
-        assert header.correlation_id == number, "an answer was lost, or came twice"
-        return decode(expected, version, frame[body:])
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with two files of rules, by which all may do what they ask."""
+    for name in ("one", "other"):
+        topics = f"[orders, {name}]"
+        (tmp_path / f"{name}.yaml").write_text(
+            f"acls:\n- {{allow: 'User:*', to: [Read, Write], topics: {topics}}}\n"
+            "- {allow: 'User:*', to: Read, groups: '*'}\n"
+        )
+    return tmp_path
 
 
 def configurations(folder: Path, broker: Broker) -> list[Config]:
     """One after the other, and then again."""
-    for name in ("one", "other"):
-        topics = f"[orders, {name}]"
-        (folder / f"{name}.yaml").write_text(
-            f"acls:\n- {{allow: 'User:*', to: [Read, Write], topics: {topics}}}\n"
-            "- {allow: 'User:*', to: Read, groups: '*'}\n"
-        )
     clients, second = (f"{LOOPBACK}:{free_block(8, LOOPBACK)}" for _ in range(2))
 
     def of(*plugins: PluginUse, more: bool = False, **limits: Any) -> Config:
@@ -238,15 +104,15 @@ async def settled(gateway: Gateway) -> dict[str, int]:
 
 
 @pytest.fixture
-async def answering(nursery: trio.Nursery) -> Broker:
+async def answering(nursery: trio.Nursery) -> Answering:
     broker = Answering()
     await nursery.start(broker.serve)
     return broker
 
 
 @pytest.mark.parametrize("changes", [250, pytest.param(1000, marks=pytest.mark.long)])
-async def test_many_configurations_under_load(answering: Broker, tmp_path: Path, changes: int) -> None:
-    all_of_them = configurations(tmp_path, answering)
+async def test_many_configurations_under_load(answering: Answering, folder: Path, changes: int) -> None:
+    all_of_them = configurations(folder, answering)
     load = Load(all_of_them[0].listeners["clients"].bind.port)
     with capture_logs() as logs:
         async with serving(all_of_them[0]) as gateway:
@@ -273,3 +139,44 @@ async def test_many_configurations_under_load(answering: Broker, tmp_path: Path,
     assert {f"Heartbeat of {mark}" for mark in range(4)} <= load.got.keys()
     assert not [line for line in logs if line["log_level"] in ("warning", "error")]
     print(f"{changes} changes; {dict(load.got)}; {grown / (1 << 20):.1f} MiB more in the last three quarters")
+
+
+def changed(port: int, number: int) -> str:
+    """A configuration unlike the one before it: its mark shows, and other options change with it."""
+    second = f"  second: {{cluster: main, bind: {LOOPBACK}:{port}}}\n" if number % 4 == 2 else ""
+    acl = ("", ", acl: {rules: one.yaml}", ", acl: {rules: other.yaml}")[number % 3]
+    return f"{second}limits: {{in_flight: {2 + number % 5}}}\nplugins: [marking: {{mark: {number % 1000}}}{acl}]"
+
+
+async def mark_in_force(client: Client) -> int:
+    """The mark by which a request of this client is answered."""
+    return (await client.ask(HEARTBEAT_REQUEST, HeartbeatResponse)).throttle_time_ms // 1000
+
+
+LONG_RUNS = [pytest.param(1000, workers, marks=pytest.mark.long) for workers in (1, 2)]
+
+
+@pytest.mark.parametrize(("changes", "workers"), [(30, 1), *LONG_RUNS])
+async def test_many_signals_under_load(answering: Answering, folder: Path, changes: int, workers: int) -> None:
+    """As users do it: the command, a changed file, SIGHUP. Each change shows and is logged before the next is made."""
+    package(folder, "marking", "from tests.proxy.net.under_load import Marking as Marking\n")
+    port, second = free_block(8, LOOPBACK), free_block(8, LOOPBACK)
+    proxy = Proxy(folder, port, str(answering.endpoint), f"workers: {workers}", modules=folder)
+    load = Load(port)
+    try:
+        await trio.to_thread.run_sync(proxy.line, "ready")
+        async with connected(LOOPBACK, port) as client, load.going_on():
+            for number in range(1, changes + 1):
+                proxy.write(f"{changed(second, number)}\nworkers: {workers}")
+                os.kill(proxy.pid, signal.SIGHUP)
+                with trio.fail_after(PATIENCE):
+                    while await mark_in_force(client) != number % 1000 or len(proxy.lines(RELOADED)) < number:
+                        pass
+        assert await trio.to_thread.run_sync(proxy.stop) == 0
+    finally:
+        proxy.kill()
+    logged = [json.loads(line) for line in proxy.output().splitlines()]
+    assert Counter(line["event"] for line in logged)[RELOADED] == changes
+    assert not [line for line in logged if line["level"] != "info"]
+    assert answering.answered["Produce"] == load.got["Produce"]
+    print(f"{changes} signals under {load.got.total()} requests")
