@@ -97,7 +97,7 @@ class Count(Protocol):
         """So many more. It costs no more than an addition."""
 
 
-class Counting(Protocol):
+class CounterFactory(Protocol):
     """Gives the counters of a plugin."""
 
     def __call__(self, name: str, description: str, *, unit: str = "1", **attributes: str) -> Count:
@@ -192,7 +192,7 @@ class Services:
     instance: str
     clock: PluginClock
     dice: Dice
-    counter: Counting
+    counter: CounterFactory
     tell: LineWriter
     every: Repeating
     watch: Watching

@@ -100,7 +100,7 @@ from proxy.core.request_topics import (
 )
 from proxy.core.services import (
     Count as Count,
-    Counting as Counting,
+    CounterFactory as CounterFactory,
     Dice as Dice,
     LogLevel as LogLevel,
     LineWriter as LineWriter,

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
-from proxy.core.services import Counting, check_counter
+from proxy.core.services import CounterFactory, check_counter
 from proxy.telemetry.measures import INSTRUMENTS
 
 MOST = 1_000  # the largest number of attribute sets of one instrument
@@ -63,7 +63,7 @@ class PluginCounters:
         self._instruments: dict[str, _Instrument] = {}
         self._told_apart = {_to_prometheus(instrument.name): instrument.name for instrument in INSTRUMENTS}
 
-    def of(self, kind: str, name: str) -> Counting:
+    def of(self, kind: str, name: str) -> CounterFactory:
         """The function that makes a plugin's counters. `kind` is the name that all plugins of its class share."""
         return partial(self._counter, f"doorkeeper.{UNFIT.sub('_', kind)}", {} if name == kind else {"plugin": name})
 

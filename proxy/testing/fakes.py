@@ -113,7 +113,7 @@ class FakeWorker:
     written: dict[str, FakeTopic] = field(default_factory=dict)  # topics, by the names of cluster and topic
 
     def counter(self, name: str, description: str, *, unit: str = "1", **attributes: str) -> FakeCount:
-        """See `Counting`."""
+        """See `CounterFactory`."""
         check_counter(name)
         about = ",".join(f"{key}={value}" for key, value in sorted(attributes.items()))
         return FakeCount(self.counts, f"{name}{{{about}}}" if about else name)
