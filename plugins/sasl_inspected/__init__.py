@@ -55,7 +55,7 @@ from proxy.plugin.sasl import (
     ClaimError,
     ObservedExchange,
     following,
-    observe,
+    observed_exchange,
 )
 
 NOT_TAKEN = "the broker did not take it"
@@ -82,7 +82,7 @@ class SaslInspected(Plugin):
     def _first(self, connection: Connection, head: Head) -> Reader | None:
         if head[1] >> 24 != FIRST_BYTE or not connection.gate.untouched:
             return None
-        connection.gate.take_tokens(RawTokens(connection, observe(GSSAPI)))
+        connection.gate.take_tokens(RawTokens(connection, observed_exchange(GSSAPI)))
         return connection.gate.hold()
 
     @on_request(SaslHandshakeRequest)
@@ -92,7 +92,7 @@ class SaslInspected(Plugin):
             ctx.connection.gate.tell(Refused("unknown", "a mechanism whose tokens cannot be told from requests"))
             error = ErrorCode.UNSUPPORTED_SASL_MECHANISM
             return Reply(SaslHandshakeResponse(error_code=error, mechanisms=self._bare), end=FAILED)
-        ctx.connection.notes[self._name] = observe(request.mechanism, self._followed)
+        ctx.connection.notes[self._name] = observed_exchange(request.mechanism, self._followed)
         ctx.connection.gate.limit(LONGEST_TOKEN)
         ctx.connection.gate.wait()
         return None

@@ -35,5 +35,5 @@ from proxy.core.sasl.observed import (
     GSSAPI as GSSAPI,
     ObservedExchange as ObservedExchange,
     following as following,
-    observe as observe,
+    observed_exchange as observed_exchange,
 )

@@ -53,8 +53,8 @@ class Instruments:
         self._latest, self._counts = latest, counts  # both at once, since a reader may collect in another thread
         for name in counts.keys() - self._of_plugins:
             self._of_plugins.add(name)
-            (_, first), observe = counts[name][0], partial(self._observe_plugins, name)
-            self._meter.create_observable_counter(name, [observe], unit=first.unit, description=first.description)
+            (_, first), callback = counts[name][0], partial(self._observe_plugins, name)
+            self._meter.create_observable_counter(name, [callback], unit=first.unit, description=first.description)
 
     def _observer(self, name: str) -> Observe:
         mine = [measure for measure in MEASURES if measure.instrument == name]

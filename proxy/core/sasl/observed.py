@@ -165,6 +165,6 @@ class ObservedGssapi(ObservedExchange):
         return self.is_over
 
 
-def observe(mechanism: str, followed: Mapping[str, Mechanism] = FOLLOWED) -> ObservedExchange:
+def observed_exchange(mechanism: str, followed: Mapping[str, Mechanism] = FOLLOWED) -> ObservedExchange:
     """The exchange of a client that named this mechanism."""
     return (ObservedGssapi if mechanism == GSSAPI else ObservedExchange)(mechanism, followed)

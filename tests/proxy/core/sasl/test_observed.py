@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.core.sasl.name import ClaimError
-from proxy.core.sasl.observed import FOLLOWED, GSSAPI, NOBODY, Claim, following, observe
+from proxy.core.sasl.observed import FOLLOWED, GSSAPI, NOBODY, Claim, following, observed_exchange
 from tests.plugins import sasl
 from tests.proxy.core.sasl.odd import ALICE, BEARER, JWT, PLAIN, SCRAM, SCRAM_FINAL
 
@@ -19,7 +19,7 @@ REFUSED = b'{"status":"invalid_token"}'
 
 
 def claimed(mechanism: str, token: bytes) -> Claim | None:
-    exchange = observe(mechanism)
+    exchange = observed_exchange(mechanism)
     exchange.client(token)
     return exchange.claim
 
@@ -65,17 +65,17 @@ def test_a_token_is_for_nobody_but_its_subject(token: str) -> None:
 
 
 def test_the_subject_may_be_in_another_claim() -> None:
-    exchange = observe("OAUTHBEARER", following("client_id"))
+    exchange = observed_exchange("OAUTHBEARER", following("client_id"))
     exchange.client(sasl.bearer(sasl.jwt(sub="svc", client_id="orders")))
     assert exchange.claim == Claim("orders")
     with pytest.raises(ClaimError, match="client_id"):
-        observe("OAUTHBEARER", following("client_id")).client(sasl.bearer(sasl.jwt(sub="svc")))
+        observed_exchange("OAUTHBEARER", following("client_id")).client(sasl.bearer(sasl.jwt(sub="svc")))
 
 
 @pytest.mark.parametrize("mechanism", [*FOLLOWED, "GSSAPI", "OF-ONES-OWN"])
 @given(tokens=st.lists(st.binary(max_size=60), max_size=4))
 def test_any_bytes_are_read_or_refused(mechanism: str, tokens: list[bytes]) -> None:
-    exchange = observe(mechanism)
+    exchange = observed_exchange(mechanism)
     for token in tokens:
         with suppress(ClaimError):
             exchange.client(token)
@@ -94,7 +94,7 @@ def test_any_bytes_are_read_or_refused(mechanism: str, tokens: list[bytes]) -> N
     ],
 )
 def test_the_broker_says_yes_at_the_end(mechanism: str, talk: list[bytes]) -> None:
-    exchange = observe(mechanism)
+    exchange = observed_exchange(mechanism)
     answers = []
     for token, answer in zip(talk[::2], talk[1::2], strict=True):
         exchange.client(token)
@@ -119,7 +119,7 @@ def test_the_broker_says_yes_at_the_end(mechanism: str, talk: list[bytes]) -> No
 )
 def test_a_yes_to_nothing_is_none(mechanism: str, talk: list[bytes]) -> None:
     """The messages before it are valid; no server of this mechanism gives the last response."""
-    exchange = observe(mechanism)
+    exchange = observed_exchange(mechanism)
     if len(talk) % 2:
         talk = [b"", *talk]
     for token, answer in zip(talk[:-2:2], talk[1:-2:2], strict=True):
@@ -132,7 +132,7 @@ def test_a_yes_to_nothing_is_none(mechanism: str, talk: list[bytes]) -> None:
 
 
 def test_a_yes_before_any_token_counts_for_nothing() -> None:
-    assert not observe("OF-ONES-OWN").broker(b"")
+    assert not observed_exchange("OF-ONES-OWN").broker(b"")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_a_yes_before_any_token_counts_for_nothing() -> None:
     ],
 )
 def test_a_client_says_who_it_is_once(mechanism: str, tokens: list[bytes], why: str) -> None:
-    exchange = observe(mechanism)
+    exchange = observed_exchange(mechanism)
     for token in tokens[:-1]:
         exchange.client(token)
     with pytest.raises(ClaimError) as raised:
