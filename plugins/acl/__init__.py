@@ -166,7 +166,7 @@ class Acl(Plugin):
                 return decision
             if not (ctx.is_large or waited) or checked.empty or checked.authorizer.is_current:
                 break  # the present rules decided, or nothing was allowed
-            if not (checked.is_as_it_came and all(check.may_repeat for check in asked)):
+            if not (checked.is_as_it_came and all(check.may_apply_again for check in asked)):
                 return Disconnect(CHANGED)
         if checked.has_more:
             ctx.notes[self] = checked

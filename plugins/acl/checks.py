@@ -34,7 +34,7 @@ class Check:
     """One check of a request."""
 
     answers = False  # whether it may change the answer
-    may_repeat = True  # whether it may be applied to the same request once more
+    may_apply_again = True  # to the same request, if the rules changed meanwhile
 
     def apply(self, checked: CheckedRequest) -> Any:
         """None, a decision, or a generator of steps that returns one of these."""

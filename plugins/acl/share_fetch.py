@@ -48,7 +48,7 @@ class ShareFetchCheck(Check):
     """ShareFetch, after the check of its group."""
 
     answers = True
-    may_repeat = False  # it makes a step of its session
+    may_apply_again = False  # it makes a step of its session
 
     def __init__(self) -> None:
         self._latest = WeakValueDictionary[SessionName, AuthorizedSession]()
@@ -121,7 +121,7 @@ class ShareFetchCheck(Check):
 class ShareAcknowledgeCheck(Check):
     """ShareAcknowledge, which continues the same sessions."""
 
-    may_repeat = False
+    may_apply_again = False
 
     def __init__(self, fetched: ShareFetchCheck) -> None:
         self._fetched = fetched
