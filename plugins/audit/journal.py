@@ -137,7 +137,7 @@ class Journal:
     @property
     def events(self) -> int:
         """The number of events that were put and found room."""
-        return self._queue.kept
+        return self._queue.queued
 
     @property
     def lost(self) -> int:

@@ -87,7 +87,7 @@ class EventQueue:
         self._came = 0  # the weight of all that was put; written by the thread that puts
         self._went = 0  # the weight of all that was taken; written by the thread that takes
         self._deferred_came = self._deferred_went = 0  # the same of events that are still to be made
-        self.kept = self.lost = 0  # the numbers of events that found room, and of those that did not
+        self.queued = self.lost = 0  # the numbers of events that found room, and of those that did not
         self._loss: Loss | None = None  # the newest entry, if it is one; the writer may have taken it
         self._told: ToldEvents | None = None  # the newest entry, if it may take one more event
 
@@ -118,7 +118,7 @@ class EventQueue:
             self._deferred_came += event.weight
         else:
             self._came += event.weight
-        self.kept += 1
+        self.queued += 1
         self._entries.append(event)
         self._told = self._loss = None
         return True
@@ -136,7 +136,7 @@ class EventQueue:
             self._entries.append(told)
             self._told, self._loss = told, None
         self._came += weight
-        self.kept += 1
+        self.queued += 1
         return True
 
     def _lose(self, at: float) -> None:
