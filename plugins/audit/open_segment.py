@@ -17,8 +17,9 @@ from pathlib import Path
 
 import zstandard
 
-from plugins.audit.segments import CHECK, SegmentName, beside, checks, sync_folder
+from plugins.audit.segments import CHECK, SegmentName, beside, checks
 from proxy.plugin import give_way
+from proxy.plugin.files import sync_folder
 
 BREATH = 256  # lines hashed at once, before the relay's thread gets the interpreter
 UNNAMED = "tmp"  # the ending of its file before it has its name

@@ -26,8 +26,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from plugins.audit.plain_files import is_plain
 from plugins.audit.recovery import TORN
 from plugins.audit.seals import SEAL, BadSealError, ReadSeal, read_seal, write_signed
-from plugins.audit.segments import SegmentName, beside, segments, sync_folder
+from plugins.audit.segments import SegmentName, beside, segments
 from plugins.audit.signing import fingerprint, is_signed, key_text
+from proxy.plugin.files import sync_folder
 
 FORMAT = 1
 PRUNED = "pruned"  # the ending of a statement's name

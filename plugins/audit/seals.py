@@ -30,8 +30,9 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from plugins.audit.plain_files import create
-from plugins.audit.segments import CHECK, SegmentName, beside, sync_folder
+from plugins.audit.segments import CHECK, SegmentName, beside
 from plugins.audit.signing import fingerprint, is_signed, key_text
+from proxy.plugin.files import sync_folder
 
 FORMAT = 1
 SEAL = "seal"  # the ending of a seal's name

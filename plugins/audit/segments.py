@@ -14,7 +14,6 @@ Rules:
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -132,12 +131,3 @@ def by_chain(names: Iterable[SegmentName]) -> dict[str, list[SegmentName]]:
 def checks(lines: Iterable[bytes]) -> bytes:
     """The first bytes of each line's hash, concatenated."""
     return b"".join([sha256(line).digest()[:CHECK] for line in lines])
-
-
-def sync_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on disk."""
-    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

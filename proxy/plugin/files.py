@@ -2,6 +2,10 @@
 
 # ruff: noqa: I001 (each name is imported as itself: so it is exported)
 
+from proxy.text.atomic import (
+    create_atomically as create_atomically,
+    sync_folder as sync_folder,
+)
 from proxy.text.bounded import (
     bounded_lines as bounded_lines,
 )
