@@ -56,17 +56,17 @@ async def shake_hands(tls: TlsSocket, seconds: float) -> None:
 async def _shake(tls: TlsSocket) -> None:
     # If many clients come at once, the first bytes of each are there before its turn comes.
     while not await _turns.run(partial(_go_on, tls)):
-        await (trio.lowlevel.wait_writable if tls.stuck else trio.lowlevel.wait_readable)(tls.fileno())
-    while tls.stuck:
+        await (trio.lowlevel.wait_writable if tls.outgoing.unsent else trio.lowlevel.wait_readable)(tls.fileno())
+    while tls.outgoing.unsent:
         await trio.lowlevel.wait_writable(tls.fileno())
-        tls.push()
+        tls.outgoing.push()
 
 
 def _go_on(tls: TlsSocket) -> bool:
     """Send what is left, and continue with the bytes that came. Returns whether the handshake is done."""
-    if tls.stuck:
-        tls.push()
-    if tls.stuck or (not _take(tls) and tls.tls.server_side):  # a client begins without bytes
+    if tls.outgoing.unsent:
+        tls.outgoing.push()
+    if tls.outgoing.unsent or (not _take(tls) and tls.tls.server_side):  # a client begins without bytes
         return False
     return _step(tls)
 
@@ -78,16 +78,16 @@ def _step(tls: TlsSocket) -> bool:
         with StrangeNames(strange):
             tls.tls.do_handshake()
     except PENDING:
-        tls.push()
+        tls.outgoing.push()
         return False
     except ssl.SSLError:
         with suppress(OSError):
-            tls.push()  # sends the alert
+            tls.outgoing.push()  # sends the alert
         if strange:
             raise HandshakeError(f"it asked for host {strange[0]!r} (SNI), which is no name") from None
         raise
     if not (tls.tls.server_side and tls.tls.version() == "TLSv1.3"):
-        tls.push()
+        tls.outgoing.push()
     return True
 
 

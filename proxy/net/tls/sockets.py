@@ -18,7 +18,7 @@ import socket
 import ssl
 from contextlib import suppress
 
-from proxy.net.tls.records import RECORDS, Incoming
+from proxy.net.tls.records import RECORDS, IncomingRecords, OutgoingRecords
 from proxy.net.tls.sayings import BarrenError, TlsError, described
 from proxy.protocol.frame import Buffer
 
@@ -36,26 +36,13 @@ _arriving = memoryview(bytearray(OPENED))
 class TlsSocket:
     """One socket with TLS. `context` has the certificates. `host` is the name of the server, if we are the client."""
 
-    __slots__ = (
-        "_barren",
-        "_incoming",
-        "_outgoing",
-        "_over",
-        "_sealed",
-        "_sock",
-        "_unsent",
-        "began",
-        "received",
-        "rest",
-        "tls",
-    )
+    __slots__ = ("_barren", "_incoming", "_over", "_sealed", "_sock", "began", "outgoing", "received", "rest", "tls")
 
     def __init__(self, sock: socket.socket, context: ssl.SSLContext, host: str | None = None) -> None:
         self._sock = sock
-        self._incoming, self._outgoing = Incoming(), ssl.MemoryBIO()
-        self.tls = context.wrap_bio(self._incoming.bio, self._outgoing, server_side=host is None, server_hostname=host)
-        self._unsent: Buffer = b""  # sealed, not taken by the socket yet
-        self._sealed = 0  # bytes that were not said to be sent, and are in `_unsent`
+        self._incoming, self.outgoing = incoming, outgoing = IncomingRecords(), OutgoingRecords(sock)
+        self.tls = context.wrap_bio(incoming.bio, outgoing.bio, server_side=host is None, server_hostname=host)
+        self._sealed = 0  # bytes that were not said to be sent, and are in `outgoing`
         self._barren = 0  # records since the last data
         self.rest = True  # there may be something to read, and no event will tell of it
         self._over = False
@@ -86,11 +73,8 @@ class TlsSocket:
 
     @property
     def held(self) -> int:
-        """How many bytes wait here: unread ones, and encrypted ones that the socket has not taken.
-
-        OpenSSL's own answers are among these, for example to key updates. They leave with the next data.
-        """
-        return self._incoming.held + self._outgoing.pending + len(self._unsent)
+        """How many bytes wait here: unread ones, and encrypted ones that the socket has not taken."""
+        return self._incoming.held + self.outgoing.held
 
     def recv_into(self, room: memoryview, most: int) -> int:
         """Read up to `most` bytes. 0: the stream has ended."""
@@ -161,9 +145,10 @@ class TlsSocket:
 
     def send(self, data: Buffer) -> int:
         """Send some of this. Bytes that are not reported as sent must be passed first next time."""
-        if self._unsent:
-            self.push()
-            if self._unsent:
+        outgoing = self.outgoing
+        if outgoing.unsent:
+            outgoing.push()
+            if outgoing.unsent:
                 raise BlockingIOError
         size, sent = len(data), 0
         if self._sealed:
@@ -172,24 +157,12 @@ class TlsSocket:
         while sent < size:
             portion = data if size <= SEALED and not sent else memoryview(data)[sent : sent + SEALED]
             self.tls.write(portion)  # all of it, into memory
-            self.push()
-            if self._unsent:
+            outgoing.push()
+            if outgoing.unsent:
                 self._sealed = len(portion)
                 break
             sent += len(portion)
         return sent
-
-    def push(self) -> None:
-        """Send encrypted bytes, as far as the socket takes them."""
-        sealed: Buffer = self._outgoing.read()
-        if self._unsent:
-            sealed = bytes(self._unsent) + bytes(sealed)
-        if sealed:
-            try:
-                sent = self._sock.send(sealed)
-            except BlockingIOError:
-                sent = 0
-            self._unsent = memoryview(sealed)[sent:] if sent < len(sealed) else b""
 
     def sendmsg(self, pieces: list[Buffer]) -> int:
         """As `send`, for several pieces. Long ones are not joined by copying."""
@@ -208,16 +181,11 @@ class TlsSocket:
                 break
         return sent
 
-    @property
-    def stuck(self) -> bool:
-        """Are there encrypted bytes that the socket does not take?"""
-        return bool(self._unsent)
-
     def close(self) -> None:
         """Close TLS, if that is possible at once, and close the socket."""
         with suppress(OSError, ValueError):
-            if not self._unsent:
+            if not self.outgoing.unsent:
                 with suppress(*PENDING):
                     self.tls.unwrap()
-                self.push()
+                self.outgoing.push()
         self._sock.close()

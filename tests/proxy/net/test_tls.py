@@ -196,7 +196,7 @@ async def test_a_client_that_says_goodbye_and_waits_for_ours_gets_it(
         sealed.tls.write(last_words)
         with suppress(ssl.SSLWantReadError):
             sealed.tls.unwrap()
-        sealed.push()  # all of it at once, and no end of the connection itself
+        sealed.outgoing.push()  # all of it at once, and no end of the connection itself
         answered = b""
         with trio.fail_after(PATIENCE):
             while arrived := await BrokerStream(sealed).receive_some():

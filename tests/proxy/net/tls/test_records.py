@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from proxy.net.tls.records import RECORDS, Incoming
+from proxy.net.tls.records import RECORDS, IncomingRecords
 from tests.sealing import DATA, HEAD, TLS12
 
 SIZES = [*range(20), 16 << 10, 1, 300]
@@ -21,7 +21,7 @@ STREAM = b"".join(map(record, SIZES))
 
 @pytest.mark.parametrize("seed", range(20))
 def test_all_that_arrives_is_given_in_whatever_pieces_it_comes(seed: int) -> None:
-    dice, incoming, given, at = random.Random(seed), Incoming(), b"", 0
+    dice, incoming, given, at = random.Random(seed), IncomingRecords(), b"", 0
     while at < len(STREAM):
         size = dice.choice((1, 2, 3, 4, 5, 6, 100, 5_000))
         incoming.give(memoryview(STREAM)[at : at + size])
@@ -34,7 +34,7 @@ def test_all_that_arrives_is_given_in_whatever_pieces_it_comes(seed: int) -> Non
 
 @pytest.mark.parametrize("most", [1, 2, 7])
 def test_so_many_records_are_given_at_a_time_and_the_others_wait(most: int) -> None:
-    incoming, given = Incoming(), b""
+    incoming, given = IncomingRecords(), b""
     incoming.left = 0
     incoming.give(memoryview(STREAM))
     assert (incoming.waits, incoming.held, incoming.bio.pending) == (True, len(STREAM), 0)
@@ -47,7 +47,7 @@ def test_so_many_records_are_given_at_a_time_and_the_others_wait(most: int) -> N
 
 
 def test_a_part_of_a_head_waits_for_the_rest_of_it() -> None:
-    incoming = Incoming()
+    incoming = IncomingRecords()
     incoming.give(memoryview(record(3) + record(4)[:4]))
     assert incoming.bio.read() == record(3)
     assert (incoming.waits, incoming.held) == (False, 4)
@@ -56,7 +56,7 @@ def test_a_part_of_a_head_waits_for_the_rest_of_it() -> None:
 
 
 def test_bytes_that_were_lent_may_change_afterwards() -> None:
-    incoming, lent = Incoming(), bytearray(record(3) * 2)
+    incoming, lent = IncomingRecords(), bytearray(record(3) * 2)
     incoming.left = 1
     incoming.give(memoryview(lent))
     lent[:] = bytes(len(lent))

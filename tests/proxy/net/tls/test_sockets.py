@@ -77,7 +77,7 @@ async def test_what_the_socket_does_not_take_is_sent_again_and_sealed_once(pair:
     data = bytes(range(256)) * (16 << 10)  # 4 MiB: more than the kernel keeps
     sent, arrived = one.send(data), b""
     assert 0 <= sent < len(data)
-    assert one.stuck
+    assert one.outgoing.unsent
     with pytest.raises(BlockingIOError):
         one.send(data[sent : sent + 10])
     while sent < len(data):
@@ -96,8 +96,8 @@ async def test_pieces_are_sent_as_far_as_the_socket_takes_them(pair: Pair) -> No
     while sent < len(whole):
         sent += one.sendmsg([memoryview(whole)[sent : sent + 5], memoryview(whole)[sent + 5 :]] if sent else pieces)
         arrived += read_all(two)
-    while one.stuck:
-        one.push()
+    while one.outgoing.unsent:
+        one.outgoing.push()
         arrived += read_all(two)
     assert arrived == whole
 
@@ -119,7 +119,7 @@ async def test_what_follows_a_goodbye_is_not_looked_at(pair: Pair) -> None:
     one.send(b"last")
     with pytest.raises(ssl.SSLWantReadError):
         one.tls.unwrap()
-    one.push()
+    one.outgoing.push()
     one._sock.send(b"\x17\x03\x03\x00\x20 and more" * 1000)
     assert read_all(two) == b"last"
     for _ in range(3):
