@@ -29,6 +29,7 @@ from proxy.text.watched import WatchedFile
 
 T = TypeVar("T")
 COUNTER = re.compile(r"[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*")  # valid names of counters
+NUMBERS = 3  # in a shared row
 LogLevel = Literal["debug", "info", "warning", "error"]
 
 
@@ -158,9 +159,6 @@ class Watching(Protocol):
         """
 
 
-NUMBERS = 3  # in a row
-
-
 class SharedRows(Protocol):
     """Rows of numbers that all workers of the proxy share, for what they count together."""
 
@@ -182,8 +180,7 @@ class Services:
 
     `name` is the plugin's name in the configuration, made unique: a second `acl` is `acl-2`. The plugin uses it as its
     key in `notes`, and so finds its notes again under another configuration. `worker` is the number of this process
-    among those of the proxy. `instance` identifies the process: any other process, also a later one of this number, has
-    another.
+    among those of the proxy. `instance` identifies the process: a later one of this number has another.
     """
 
     name: str

@@ -1,8 +1,7 @@
 """Gateway: one worker with its clusters, reactor and limits, from the first port to the last response.
 
 Rules:
-* The ports of a cluster open as soon as its brokers are known, and `started` is called at once. The gateway is ready
-  when the ports of all clusters are open.
+* The ports of a cluster open as soon as its brokers are known, and `started` is called at once.
 * Drain: no port accepts, and requests in flight are answered. After `limits.drain` the rest is cut.
 * Nothing that a broker, a client, a file or another worker says ends the gateway. What fails outside a link is a task,
   which is started again (`tasks.py`). Only what prevents its start ends it (StartError).
@@ -77,7 +76,6 @@ class Gateway:
         self._reactor = Reactor(self._ended, self._telling, complaints, memory_of_worker(config))
         self._draining = Draining(self._reactor, self.counters)
         self._accepting = trio.CancelScope()
-        self._started: Started
         host = PluginHost(number, self._reactor.clock, self.tasks, states, table)
         mark = mark or new_mark()
         self._worker = WorkerParts(
@@ -121,13 +119,12 @@ class Gateway:
 
     async def run(self, started: Started) -> None:
         """Serve until `stop`. `started` is called each time that the ports of a cluster have opened."""
-        self._started = started
+        self._started: Started = started
         keep = self.tasks.keep
         trio.socket.set_custom_hostname_resolver(Resolver())
         async with trio.open_nursery() as nursery:
             await nursery.start(self._reactor.run)
-            conversations = self._reactor.conversations
-            limits = partial(enforce, lambda: self._worker.limits, conversations, self.counters)
+            limits = partial(enforce, lambda: self._worker.limits, self._reactor.conversations, self.counters)
             nursery.start_soon(keep, "enforcing limits", limits)
             files = partial(watch, lambda: self.snapshot.watched, self.tasks, self._worker.forget, self._keep_up)
             nursery.start_soon(keep, "watching files", files)

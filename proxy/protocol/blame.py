@@ -55,9 +55,7 @@ class _Reader:
     """Goes over a message field by field."""
 
     def __init__(self, body: bytes | memoryview) -> None:
-        self.body = body
-        self.p = 0
-        self.pace = Pace()
+        self.body, self.p, self.pace = body, 0, Pace()
 
     def take(self, n: int, path: str) -> bytes | memoryview:
         if n > len(self.body) - self.p:

@@ -139,14 +139,13 @@ class RefusalWriter:
 
     def _paired(self, answered: list[Any], field: Field, chain: StructChain, name: str) -> dict[int, Any]:
         """The answers to the elements of an array, found by the values that they repeat."""
-        parent = chain[-2]
         inner = [one for one in field.kind.fields if one.present(self.version)]  # type: ignore[union-attr]
         found: dict[tuple[Any, ...], deque[Any]] = {}
         named = [one for one in inner if identity(one, self.version, chain) is not None]
         for child in turns(answered):
             found.setdefault(tuple(getattr(child, one.name) for one in named), deque()).append(child)
         pairs = {}
-        for element in turns(getattr(parent, name)):
+        for element in turns(getattr(chain[-2], name)):
             said = (identity(one, self.version, (*chain[:-1], element)) for one in named)
             answers = found.get(tuple(each.value for each in said if each is not None))
             if answers:
@@ -198,5 +197,4 @@ def _scalars(struct: Struct) -> tuple[Any, ...]:
 
 @cache
 def _own(cls: type[Struct]) -> tuple[str, ...]:
-    own = (field for field in cls.fields if not field.is_array and not isinstance(field.kind, StructType))
-    return tuple(field.name for field in own)
+    return tuple(it.name for it in cls.fields if not it.is_array and not isinstance(it.kind, StructType))

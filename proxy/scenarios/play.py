@@ -62,9 +62,8 @@ class ScenarioPlay:
 
     def play(self, seed: int | None = None) -> None:
         """Play the scenario from beginning to end. `seed`: replaces the scenario's own."""
-        before = self._gateway.faults().resets
+        self._resets = self._gateway.faults().resets + 1  # with the one that follows
         self._gateway.reset(self._scenario.seed if seed is None else seed)
-        self._resets = before + 1
         self._began = self._clock()
         self._look()  # another scenario may have begun at the same moment
         always = dict(named(self._scenario.always, "always"))
