@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, PlainValidator, ValidationInfo, WithJsonSchema, create_model
 
-from proxy.core.failure import raised_at
+from proxy.core.failure import FAILURES, PluginFailure, raised_at
 from proxy.text.problems import Finding, Problem
 from proxy.text.words import nearest, shown, wrong
 
@@ -64,7 +64,7 @@ class PluginUse:
         examine = getattr(self.plugin, "examine", None)
         try:
             yield from () if examine is None else examine(self.options)
-        except Exception as error:  # a package of somebody else's may raise anything
+        except FAILURES as error:  # a package of somebody else's may raise anything
             yield self._failed(error)
 
     def unknown_clusters(self, known: Iterable[str]) -> Iterator[Finding]:
@@ -74,7 +74,7 @@ class PluginUse:
             for path, cluster in () if named is None else named(self.options):
                 if cluster not in known:
                     yield Finding(path, f'unknown cluster "{cluster}"; {nearest(cluster, known)}')
-        except Exception as error:
+        except FAILURES as error:
             yield self._failed(error)
 
     def hidden(self) -> Iterator[Finding]:
@@ -83,7 +83,7 @@ class PluginUse:
             fact = f'"{self.name}" is the plugin of Doorkeeper; that of the package "{package}" is not used'
             yield Finding((), f"{fact}; {_RENAME}", warning=True)
 
-    def _failed(self, error: Exception) -> Finding:
+    def _failed(self, error: PluginFailure) -> Finding:
         return Finding((), f"{_failure(self.name, error)}; {_BUGGY}")
 
     @staticmethod
@@ -92,7 +92,7 @@ class PluginUse:
         return plugin_class(name).Options
 
 
-def _failure(name: str, error: Exception) -> str:
+def _failure(name: str, error: PluginFailure) -> str:
     return f'plugin "{name}" failed with {type(error).__name__}: {error}'
 
 
@@ -143,7 +143,7 @@ def plugin_class(name: str, installed: EntryPoints | None = None) -> type[Plugin
         raise BrokenPluginError(str(error), "install the versions that it needs, or leave it out") from error
     except SyntaxError as error:  # its text has the line
         raise BrokenPluginError(f"{type(error).__name__}: {error}", _BUGGY) from error
-    except Exception as error:  # a package of somebody else's may raise anything while it is imported
+    except FAILURES as error:  # a package of somebody else's may raise anything while it is imported
         raise BrokenPluginError(f"{type(error).__name__}: {error} ({raised_at(error)})", _BUGGY) from error
     found: object = getattr(imported, attribute, None)
     if found is None:
@@ -186,7 +186,7 @@ def _entry(value: object, info: ValidationInfo) -> PluginUse:
         under_name = model.model_validate(options, context=info.context)
     except ValueError:  # its problems
         raise
-    except Exception as error:  # a validator of somebody else's may raise anything
+    except FAILURES as error:  # a validator of somebody else's may raise anything
         raise wrong(_failure(name, error), _BUGGY) from None
     return PluginUse(name, plugin, getattr(under_name, name), tuple(packages) if name in BUILT_IN else ())
 

@@ -17,7 +17,7 @@ from proxy.core.admission import Admission
 from proxy.core.clock import Clock
 from proxy.core.context import Connection
 from proxy.core.events import Closed, Connected, Event, Fact, ObserverFailed
-from proxy.core.failure import detached, name_of, raised_at
+from proxy.core.failure import FAILURES, detached, name_of, raised_at
 from proxy.core.limits import Counters
 from proxy.core.outbox import Outbox
 from proxy.core.outcome import ObserverReturnedError
@@ -59,7 +59,7 @@ class ConnectionEvents:
             try:
                 if (returned := observer(self._connection, event)) is not None:
                     raise ObserverReturnedError(returned)
-            except Exception as error:
+            except FAILURES as error:
                 self._counters.failed_observers += 1
                 at = raised_at(error, observer)
                 self._outbox.emit(ObserverFailed(name_of(observer), None, 0, detached(error), at))

@@ -13,6 +13,7 @@ from __future__ import annotations
 from proxy.core.context import Connection, Context
 from proxy.core.counted_chain import CountedChain
 from proxy.core.counting import ConnectionCounting, PendingCount
+from proxy.core.failure import FAILURES, PluginFailure
 from proxy.core.inflight import InFlight
 from proxy.core.outcome import Outcomes
 from proxy.core.request_heads import RequestHeads
@@ -50,7 +51,7 @@ class CountedExchanges:
                 exchange = counting.ask(data, pos, size, heads.header, now)
                 if exchange is None:
                     return False
-        except Exception as error:
+        except FAILURES as error:
             self._failed(counted, counted.counting.of if counting is None else counting.ask, error)
             return False
         sample = None
@@ -58,7 +59,7 @@ class CountedExchanges:
             try:
                 frame = data if not pos and len(data) == size else data[pos : pos + size]  # a slice takes 0.1 us
                 sample = counted.fast_path.passes(self._connection, head[1], frame, size)
-            except Exception:
+            except FAILURES:
                 return False  # its handler is asked now, and says what is wrong
             if sample is None:
                 return False
@@ -74,7 +75,7 @@ class CountedExchanges:
             if counted.asks and counted.needs(sample):
                 return False
             return counting.answer(exchange, data, begin, end, answered, self._outcomes.clock.now)
-        except Exception as error:
+        except FAILURES as error:
             self._failed(counted, counting.answer, error)
             return False
 
@@ -89,5 +90,5 @@ class CountedExchanges:
             if type(chain) is CountedChain:
                 self.reopen(chain, number, pending)
 
-    def _failed(self, counted: CountedChain, observer: object, error: Exception) -> None:
+    def _failed(self, counted: CountedChain, observer: object, error: PluginFailure) -> None:
         self._outcomes.failed(observer, counted.told.api, counted.told.version, error)

@@ -17,6 +17,7 @@ from collections.abc import Generator
 from typing import Any, Generic, TypeVar
 
 from proxy.core.decisions import Step
+from proxy.core.failure import FAILURES, PluginFailure
 
 R = TypeVar("R")
 
@@ -28,7 +29,7 @@ class StepDriver(Generic[R]):
 
     def __init__(self, steps: Generator[Step, Any, R]) -> None:
         self._steps = steps
-        self._error: Exception | None = None
+        self._error: PluginFailure | None = None
         self.value: Any = None
         self.step: Step
         self.result: R
@@ -50,13 +51,13 @@ class StepDriver(Generic[R]):
         """Hand the present step on to whoever drives us. What it waited for, or its failure, is given to the steps."""
         try:
             self.give((yield self.step))
-        except Exception as error:
+        except FAILURES as error:
             self.throw(error)
 
     def give(self, value: Any) -> None:
         """The last step waited for this value."""
         self.value = value
 
-    def throw(self, error: Exception) -> None:
+    def throw(self, error: PluginFailure) -> None:
         """The last step failed with this error."""
         self._error = error

@@ -5,6 +5,7 @@
 
 from dataclasses import dataclass, field
 
+from proxy.core.failure import PluginFailure
 from proxy.protocol.api import Api
 from proxy.protocol.problem import ProtocolError
 
@@ -16,7 +17,7 @@ class HandlerFailed:
     handler: str
     api: Api
     version: int
-    error: Exception
+    error: PluginFailure
     at: str = field(default="", compare=False)  # file:line, if that is known
 
 
@@ -27,7 +28,7 @@ class ObserverFailed:
     observer: str
     api: Api | None
     version: int
-    error: Exception
+    error: PluginFailure
     at: str = field(default="", compare=False)
 
 
@@ -45,7 +46,7 @@ class StepsFailed:
     """Steps beside a conversation raised. The conversation ends."""
 
     steps: str
-    error: Exception
+    error: PluginFailure
     at: str = field(default="", compare=False)
 
 

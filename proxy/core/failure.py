@@ -1,4 +1,9 @@
-"""Failures: errors that are kept lose their traceback.
+"""Failures: which exceptions of a plugin's code are its failures, and errors that are kept lose their traceback.
+
+Rules:
+* A plugin fails by any `Exception`, and by `SystemExit`: a library that calls `sys.exit()` ends no proxy. All code of
+  plugins is called where `FAILURES` are caught.
+* All else passes: Ctrl-C, and how trio, generators and fibers end what runs.
 
 A traceback holds every frame of the stack, with the messages that were read and everything that looked at them. These
 are reference cycles, which only the garbage collector would free, long after the connection is closed. So an error that
@@ -12,6 +17,9 @@ from functools import partial
 from typing import TypeVar
 
 E = TypeVar("E", bound=BaseException)
+
+FAILURES = (Exception, SystemExit)
+PluginFailure = Exception | SystemExit
 
 
 def name_of(function: object) -> str:

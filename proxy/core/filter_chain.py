@@ -15,6 +15,7 @@ from typing import Any
 
 from proxy.core.context import Context
 from proxy.core.decisions import Steps
+from proxy.core.failure import FAILURES
 from proxy.core.fast_path import joint
 from proxy.core.frame_facts import FrameFacts
 from proxy.core.interest import Interest
@@ -117,6 +118,6 @@ class FilterChain(FrameFacts):
                     return self
             if data is not None and any(wants(ctx) for wants in self._on_error):
                 return self if self.may_be_error(data, start, stop) else self.unread
-        except Exception:
+        except FAILURES:
             return self  # its handler is asked now, and says what is wrong
         return self.unread

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from proxy.core.context import Context
 from proxy.core.decisions import Cut, Decision, Disconnect, Drip, Forward, Raw, Reply, Step
+from proxy.core.failure import FAILURES
 from proxy.core.filter_chain import FilterChain
 from proxy.core.steps import HandlerError, checked
 from proxy.core.wish import Handler
@@ -107,7 +108,7 @@ def _decide(handler: Handler, ctx: Context, message: Message) -> Any:
         if ctx.is_large:
             return _steps(handler, ctx, message, in_slices(handler.call, ctx, message))
         decision = handler.call(ctx, message)
-    except Exception as error:
+    except FAILURES as error:
         raise HandlerError(handler, error) from None
     if type(decision) is GeneratorType:
         return _steps(handler, ctx, message, checked(decision, ctx))
@@ -122,7 +123,7 @@ def _steps(
         decision = yield from steps
         if type(decision) is GeneratorType:
             decision = yield from checked(decision, ctx)
-    except Exception as error:
+    except FAILURES as error:
         raise HandlerError(handler, error) from None
     return _noted(handler, ctx, message, decision)
 

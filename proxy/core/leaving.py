@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 
 from proxy.core.decisions import Cut, Drip, Raw, Sleep, Step
-from proxy.core.failure import name_of
+from proxy.core.failure import FAILURES, name_of
 from proxy.core.handling import Manner
 from proxy.core.steps import HandlerError
 from proxy.protocol.frame import Buffer
@@ -63,6 +63,6 @@ def _replaced(frame: bytes, raw: Raw) -> bytes:
         data = raw.data(frame)
         if not isinstance(data, bytes):
             raise TypeError(f"{type(data).__name__} is no bytes")
-    except Exception as error:
+    except FAILURES as error:
         raise HandlerError(name_of(raw.data), error) from None
     return data

@@ -25,7 +25,7 @@ from proxy.core.context import Context, HandlerDecided
 from proxy.core.counting import CountedExchange
 from proxy.core.decisions import Step, Steps
 from proxy.core.events import ObserverFailed
-from proxy.core.failure import detached, name_of, raised_at
+from proxy.core.failure import FAILURES, PluginFailure, detached, name_of, raised_at
 from proxy.core.limits import Counters
 from proxy.core.outbox import Outbox
 from proxy.core.request_topics import Topics
@@ -114,7 +114,7 @@ class Outcomes:
         self._open[ctx] = observers
         try:
             resume(ctx, exchange)
-        except Exception as error:
+        except FAILURES as error:
             self.failed(resume, ctx.api, ctx.version, error)
         return ctx
 
@@ -144,7 +144,7 @@ class Outcomes:
             try:
                 if (returned := observer(ctx, outcome)) is not None:
                     raise ObserverReturnedError(returned)
-            except Exception as error:
+            except FAILURES as error:
                 self.failed(observer, ctx.api, ctx.version, error)
 
     def _outcome(self, ctx: Context, by: By, why: str | None, left: float | None, size: int) -> Outcome:
@@ -162,7 +162,7 @@ class Outcomes:
             try:
                 if (returned := (yield from in_slices(observer, ctx, message))) is not None:
                     raise ObserverReturnedError(returned)
-            except Exception as error:
+            except FAILURES as error:
                 self.failed(observer, ctx.api, ctx.version, error)
         return None
 
@@ -172,7 +172,7 @@ class Outcomes:
             try:
                 if (returned := observer(ctx, message)) is not None:
                     raise ObserverReturnedError(returned)
-            except Exception as error:
+            except FAILURES as error:
                 self.failed(observer, ctx.api, ctx.version, error)
 
     def close(self, why: str) -> None:
@@ -180,7 +180,7 @@ class Outcomes:
         for ctx in tuple(self._open):
             self.end(ctx, NOBODY, why)
 
-    def failed(self, observer: object, api: Api, version: int, error: Exception) -> None:
+    def failed(self, observer: object, api: Api, version: int, error: PluginFailure) -> None:
         """An observer raised."""
         self._counters.failed_observers += 1
         at = raised_at(error, observer)

@@ -19,6 +19,7 @@ from collections.abc import Sequence
 
 from proxy.core.admission import Admission
 from proxy.core.context import Context
+from proxy.core.failure import FAILURES
 from proxy.core.filter_chain import FilterChain
 from proxy.core.lane import State
 from proxy.core.parts import Parts
@@ -75,7 +76,7 @@ class Requests(UnhandledRequests):
                     may_pass = passing.holds()
                 else:
                     may_pass = (is_whole or not passing.whole) and rest(data[pos + passing.end : pos + size])
-            except Exception:
+            except FAILURES:
                 continue  # more bytes are to come, or its handler is asked now, and says what is wrong
             if may_pass:
                 if chain.shown is None:

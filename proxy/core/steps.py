@@ -16,7 +16,7 @@ from proxy.core.arrival import Arrival
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Call, Decision, Disconnect, Sleep, Step, Steps, Wait
 from proxy.core.driving import StepDriver
-from proxy.core.failure import detached, name_of, raised_at
+from proxy.core.failure import FAILURES, PluginFailure, detached, name_of, raised_at
 from proxy.core.wish import Handler
 from proxy.protocol.fiber import in_slices
 from proxy.protocol.schema import Message
@@ -27,7 +27,7 @@ STEPS = (Sleep, Ask, Call, Wait, NoneType)  # a union of them would be made for 
 class HandlerError(Exception):
     """A handler raised, or returned something that is no decision; `cause` says what, and may hold secrets."""
 
-    def __init__(self, handler: object, cause: Exception) -> None:
+    def __init__(self, handler: object, cause: PluginFailure) -> None:
         super().__init__(str(handler))
         self.handler = str(handler)
         self.at = raised_at(cause, handler.call if isinstance(handler, Handler) else None)
@@ -68,7 +68,7 @@ def before_steps(
             decision: object = (yield from checked(steps, ctx)) if isinstance(steps, GeneratorType) else steps
             if decision is not None:
                 raise TypeError(f"{decision!r}: before an answer nothing is decided")
-        except Exception as error:
+        except FAILURES as error:
             raise HandlerError(name_of(holder), error) from None
 
 
@@ -78,7 +78,7 @@ def failing_closed(steps: Generator[Step, Any, Decision]) -> Generator[Step, Any
         return (yield from steps)
     except HandlerError:
         raise
-    except Exception as error:
+    except FAILURES as error:
         raise HandlerError(name_of(steps), error) from None
 
 
@@ -103,7 +103,7 @@ def arrival_steps(
                 return decision
             if decision is not None:
                 raise NoDecisionError(f"{decision!r} is no decision about a client that was accepted")
-        except Exception as error:
+        except FAILURES as error:
             raise HandlerError(name_of(accepted), error) from None
     return None
 
@@ -115,7 +115,7 @@ def begun(begin: Callable[[Connection], Steps | None], connection: Connection) -
         if steps is not None and not isinstance(steps, GeneratorType):
             raise NoStepsError(f"{steps!r} are no steps")
         return steps
-    except Exception as error:
+    except FAILURES as error:
         return _raising(HandlerError(name_of(begin), error))
 
 

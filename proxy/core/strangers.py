@@ -14,7 +14,7 @@ from proxy.core.admission import Admission
 from proxy.core.context import Context
 from proxy.core.decisions import Disconnect, Reply
 from proxy.core.events import HandlerFailed
-from proxy.core.failure import detached, name_of, raised_at
+from proxy.core.failure import FAILURES, PluginFailure, detached, name_of, raised_at
 from proxy.core.inflight import Answer
 from proxy.core.lane import State
 from proxy.core.outcome import By
@@ -95,7 +95,7 @@ class Strangers:
         self._outcomes.answered(ctx)
         self.requests.answer(Answer((data,), ctx, by, why))
 
-    def failed(self, ctx: Context, handler: str, error: Exception, reason: str) -> Reader:
+    def failed(self, ctx: Context, handler: str, error: PluginFailure, reason: str) -> Reader:
         """The plugin that was to answer raised."""
         self._counters.failed_handlers += 1
         at = raised_at(error)
@@ -128,7 +128,7 @@ class _Answered:
                 raise TypeError(f"{decision!r} is no answer to an unknown version")
             ctx.decide(handler, "Disconnect")
             strangers.give_up(ctx, decision.reason)
-        except Exception as error:  # whatever a plugin raises: fail closed
+        except FAILURES as error:  # whatever a plugin raises: fail closed
             reason = f"the client asked for {self._name}, and answering that failed"
             strangers.failed(ctx, handler, error, reason)
         return HOLD

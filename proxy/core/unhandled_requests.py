@@ -12,6 +12,7 @@ from functools import partial
 
 from proxy.core.context import Context
 from proxy.core.counted_chain import CountedChain
+from proxy.core.failure import FAILURES
 from proxy.core.filter_chain import FilterChain
 from proxy.core.inflight import Slot
 from proxy.core.interest import Interest
@@ -55,7 +56,7 @@ class UnhandledRequests(RequestLane):
             return None
         try:
             return chain.fast_path.passes(self._connection, head[1], frame, size)
-        except Exception:
+        except FAILURES:
             return None  # its handler is asked now, and says what is wrong
 
     def _shows(

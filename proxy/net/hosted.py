@@ -22,7 +22,7 @@ import structlog
 import trio
 
 from proxy.config.plugins import PluginUse
-from proxy.core.failure import raised_at
+from proxy.core.failure import FAILURES, PluginFailure, raised_at
 from proxy.core.fetch_topics import FetchTopics
 from proxy.core.plugin import Plugin
 from proxy.core.services import PluginError, Services, check_repeated
@@ -117,12 +117,12 @@ class HostedPlugin:
 
     async def _start(self) -> None:
         """Start the plugin. One that hangs is said, and does not keep the proxy from ending."""
-        failed: Exception | None = None
+        failed: PluginFailure | None = None
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._watch_start)
             try:
                 await self._finish("started", self._begin)
-            except Exception as error:  # beside the nursery, which would put it into a group
+            except FAILURES as error:  # beside the nursery, which would put it into a group
                 failed = error
             nursery.cancel_scope.cancel()
         if failed is not None:
@@ -156,7 +156,7 @@ class HostedPlugin:
             raise StartError(str(error)) from None
         except PluginError as error:
             raise StartError(f'plugin "{self.name}": {error}') from None
-        except Exception as error:
+        except FAILURES as error:
             if scarcity(error) is not None:
                 raise  # it is no fault of the plugin
             # A bug of the plugin prevents the proxy's start, or another configuration.

@@ -22,7 +22,7 @@ import trio
 
 from proxy.core.clock import Clock
 from proxy.core.commands import Command
-from proxy.core.failure import detached
+from proxy.core.failure import FAILURES, PluginFailure, detached
 from proxy.core.link import Link
 from proxy.net.long_calls import LongCalls
 from proxy.net.thread_work import CALLS
@@ -110,7 +110,7 @@ class Resuming:
         value = error = None
         try:
             value = await trio.to_thread.run_sync(work, limiter=CALLS)
-        except Exception as raised:
+        except FAILURES as raised:
             error = detached(raised)
         self._outside(waiter, partial(_performed, waiter, token, value, error))
 
@@ -130,7 +130,7 @@ class Resuming:
         value = error = None
         try:
             value = work()
-        except Exception as raised:
+        except FAILURES as raised:
             error = detached(raised)
         self._trio.run_sync_soon(self._outside, waiter, partial(_performed, waiter, token, value, error))
 
@@ -154,6 +154,6 @@ def _wake(waiter: Resumable, token: int) -> None:
     _performed(waiter, token, None, None)
 
 
-def _performed(waiter: Resumable, token: int, value: object, error: Exception | None) -> None:
+def _performed(waiter: Resumable, token: int, value: object, error: PluginFailure | None) -> None:
     if not waiter.closing:
         waiter.carry_out(waiter.link.performed(token, value, error))

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import trio
 
 from proxy.config.plugins import unique_names
-from proxy.core.failure import raised_at
+from proxy.core.failure import FAILURES, raised_at
 from proxy.core.state import NoPluginError, NotTakenError, StateError
 from proxy.net.hosted import HostedPlugin
 from proxy.net.thread_work import CALLS
@@ -98,6 +98,6 @@ def _prepare(hosted: HostedPlugin, state: Any) -> Callable[[], None]:
         return hosted.plugin.prepare_state(state)
     except StateError:
         raise
-    except Exception as error:  # a bug of the plugin: the state is refused
+    except FAILURES as error:  # a bug of the plugin: the state is refused
         failure = f"{type(error).__name__}: {error}, at {raised_at(error)}"
         raise NotTakenError(f'plugin "{hosted.name}" failed: {failure}') from None

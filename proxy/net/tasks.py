@@ -7,7 +7,7 @@ Rules:
 * An error that is caught here is a bug, or something that this machine refused. It is logged with a traceback, and
   counted. Expected errors are caught where they arise.
 * A task that failed is started again after 1 s, 2 s, ... 60 s. If it had run for a while before, it is after 1 s.
-* Cancellation, Ctrl-C and exits pass through.
+* `SystemExit` is an error too: only code of plugins and libraries raises it here. Cancellation and Ctrl-C pass through.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from types import TracebackType
 import structlog
 import trio
 
+from proxy.core.failure import FAILURES
 from proxy.net.complaints import Complaints
 from proxy.telemetry.counters import NetworkCounters
 
@@ -79,12 +80,12 @@ class Contained:
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> bool:
-        if isinstance(error, Exception):
+        if isinstance(error, FAILURES):
             self._tasks.failed(self._name, error, self._facts)
             return True
         if not isinstance(error, BaseExceptionGroup):
             return False
-        failed, ending = error.split(Exception)
+        failed, ending = error.split(FAILURES)
         if failed is not None:
             self._tasks.failed(self._name, failed, self._facts)
         if ending is not None:

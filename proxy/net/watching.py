@@ -16,6 +16,7 @@ from typing import Any
 import structlog
 import trio
 
+from proxy.core.failure import FAILURES, PluginFailure
 from proxy.net.complaints import Complaints
 from proxy.net.machine import give_back
 from proxy.net.tasks import Tasks
@@ -61,14 +62,14 @@ async def look(watched: Sequence[Watched], tasks: Tasks) -> bool:
             if isinstance(found, OSError) and is_scarce(found):
                 facts = {"why": why_scarce(found), "still": STILL, "again": f"in {EVERY:g} s"}
                 tasks.complaints.tell(log.error, f"{what} not read yet", **facts)
-            elif isinstance(found, Exception):
+            elif isinstance(found, FAILURES):
                 raise found
             elif found is not None:
                 _tell(what, found, tasks.complaints)
     return any(isinstance(found, Reload) and found.taken for found in looked)
 
 
-def _look_at(files: Sequence[WatchedFile[Any]]) -> list[Reload | Exception | None]:
+def _look_at(files: Sequence[WatchedFile[Any]]) -> list[Reload | PluginFailure | None]:
     """The changes of each file. The memory for reading a large file is returned to the system."""
     found = [_look(file) for file in files]
     if any(found):
@@ -76,10 +77,10 @@ def _look_at(files: Sequence[WatchedFile[Any]]) -> list[Reload | Exception | Non
     return found
 
 
-def _look(file: WatchedFile[Any]) -> Reload | Exception | None:
+def _look(file: WatchedFile[Any]) -> Reload | PluginFailure | None:
     try:
         return file.look()
-    except Exception as error:
+    except FAILURES as error:
         return error
 
 

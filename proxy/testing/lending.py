@@ -7,6 +7,7 @@ other connections.
 from __future__ import annotations
 
 from proxy.core.commands import Command, Perform, ToBroker, ToClient, Wake
+from proxy.core.failure import FAILURES
 from proxy.core.link import Link
 from proxy.protocol.frame import Buffer
 
@@ -50,6 +51,6 @@ def with_turns(link: Link, commands: list[Command]) -> tuple[list[Command], int]
 def _perform(link: Link, call: Perform) -> list[Command]:
     try:
         value = call.work()
-    except Exception as error:
+    except FAILURES as error:
         return link.performed(call.token, None, error)
     return link.performed(call.token, value)

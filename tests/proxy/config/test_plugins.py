@@ -184,6 +184,7 @@ def test_an_entry_point_that_leads_nowhere_is_to_be_corrected(failing: Path, tex
     [
         ("raise RuntimeError('it is broken')", "RuntimeError: it is broken"),
         ("raise KeyError('x')", "KeyError: 'x'"),
+        ("import sys\nsys.exit('no licence')", "SystemExit: no licence"),
         ("misspelt", "NameError: name 'misspelt' is not defined"),
         ("import json\njson.misspelt", "AttributeError: module 'json' has no attribute 'misspelt'"),
     ],

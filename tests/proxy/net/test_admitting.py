@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import Generator, Iterator
 from typing import Any
 
@@ -50,14 +51,15 @@ async def test_steps_are_taken_one_after_the_other(autojump_clock: trio.testing.
         told.append(trio.current_time() - began)
         yield TURN
         told.append((yield Call(lambda: "called")))
-        try:
-            yield Call(lambda: 1 // 0)
-        except ZeroDivisionError:
-            told.append("raised")
+        for fails in (lambda: 1 // 0, sys.exit):
+            try:
+                yield Call(fails)
+            except (ZeroDivisionError, SystemExit):
+                told.append("raised")
         return "done"
 
     assert await taken(steps()) == "done"
-    assert told == [3, "called", "raised"]
+    assert told == [3, "called", "raised", "raised"]
 
 
 async def test_a_signal_lets_them_go_on() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -103,8 +104,9 @@ async def test_work_that_fails_is_counted_and_done_again() -> None:
     assert {(line["event"], line["plugin"]) for line in lines} == {("a task failed", "noting-2")}
 
 
+@pytest.mark.parametrize("failure", [RuntimeError, SystemExit])
 @pytest.mark.parametrize("at", ["work", "stop", "replaced"])
-async def test_what_fails_in_a_plugin_is_to_be_told_to_its_author(at: str) -> None:
+async def test_what_fails_in_a_plugin_is_to_be_told_to_its_author(at: str, failure: type[BaseException]) -> None:
     class Failing(Plugin):
         def __init__(self, options: Plugin.Options, services: Services) -> None:
             super().__init__(options, services)
@@ -123,7 +125,7 @@ async def test_what_fails_in_a_plugin_is_to_be_told_to_its_author(at: str) -> No
         def fail(self, now: str) -> None:
             if now == at:
                 self.failed.set()
-                raise RuntimeError("a bug")
+                raise failure("a bug")
 
     one = HostedPlugin(PluginUse("failing", Failing, Failing.Options()), "main", host())
     with capture_logs() as lines:
@@ -175,6 +177,26 @@ async def test_one_that_cannot_begin_says_why(when: str) -> None:
     while isinstance(error, BaseExceptionGroup):
         (error,) = error.exceptions
     assert str(error) == 'plugin "noting-2": no such table; create it'
+
+
+@pytest.mark.parametrize("when", ["made", "start"])
+async def test_one_that_exits_when_it_is_to_begin_cannot_begin(when: str) -> None:
+    class Exiting(Plugin):
+        def __init__(self, options: Plugin.Options, services: Services) -> None:
+            super().__init__(options, services)
+            if when == "made":
+                sys.exit("no licence")
+
+        def start(self) -> None:
+            sys.exit("no licence")
+
+    with pytest.raises((StartError, BaseExceptionGroup)) as raised:
+        await while_it_runs(HostedPlugin(PluginUse("exiting", Exiting, Exiting.Options()), "main", host()), repr)
+    error: BaseException = raised.value
+    while isinstance(error, BaseExceptionGroup):
+        (error,) = error.exceptions
+    assert isinstance(error, StartError)
+    assert str(error).startswith('plugin "exiting" failed: SystemExit: no licence, at ')
 
 
 async def test_a_file_that_it_has_watched_says_what_it_says_now(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -113,7 +114,9 @@ async def test_a_turn_and_a_signal_wait_for_the_others() -> None:
         assert not over.done
 
 
-@pytest.mark.parametrize(("work", "told"), [(lambda: 1, Wake(3, 0)), (lambda: 1 // 0, Wake(3, -1))])
+@pytest.mark.parametrize(
+    ("work", "told"), [(lambda: 1, Wake(3, 0)), (lambda: 1 // 0, Wake(3, -1)), (sys.exit, Wake(3, -1))]
+)
 async def test_a_link_hears_of_work_in_a_thread_whatever_becomes_of_it(work: Callable[[], int], told: Wake) -> None:
     async with resuming() as (here, _):
         waiting = Waiting()

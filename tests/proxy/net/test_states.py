@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +27,8 @@ class Taking(Plugin):
             raise StateError([Finding(("here",), "this is wrong")])
         if state == "bug":
             raise ZeroDivisionError("oops")
+        if state == "exit":
+            sys.exit("no licence")
 
         def take() -> None:
             self.taken, self.taken_at = state, self.services.clock.now
@@ -53,7 +56,7 @@ async def test_a_state_is_taken_kept_and_asked_for(broker: Broker) -> None:
         assert (states.of("taking"), await states.query("taking", "what", 7)) == (None, {0: [["what", 7, None]]})
         await states.change("taking", "one")
         assert (states.of("taking"), await states.query("taking", "what", 7)) == ("one", {0: [["what", 7, "one"]]})
-        for state, error in (("wrong", StateError), ("bug", NotTakenError)):
+        for state, error in (("wrong", StateError), ("bug", NotTakenError), ("exit", NotTakenError)):
             with pytest.raises(error):
                 await states.change("taking", state)
         with pytest.raises(NoPluginError, match='the configuration has no plugin "none"; add "- none'):

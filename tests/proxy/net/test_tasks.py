@@ -88,7 +88,15 @@ async def test_what_fails_while_it_is_cancelled_is_told_and_the_rest_ends(tasks:
     assert tasks.counters.failed_tasks == 1
 
 
-@pytest.mark.parametrize("ending", [KeyboardInterrupt, SystemExit])
+@pytest.mark.parametrize("ending", [KeyboardInterrupt, GeneratorExit])
 async def test_what_ends_the_process_passes(tasks: Tasks, ending: type[BaseException]) -> None:
     with pytest.raises(ending), tasks.contained("anything"):
         raise ending
+
+
+async def test_an_exit_of_a_plugin_is_a_failure_like_others(tasks: Tasks) -> None:
+    for exits in (SystemExit(1), BaseExceptionGroup("two", [SystemExit(1), RuntimeError("a bug")])):
+        with capture_logs() as lines, tasks.contained("anything"):
+            raise exits
+        assert [line["event"] for line in lines] == ["a task failed"]
+    assert tasks.counters.failed_tasks == 2

@@ -3,6 +3,7 @@
 import errno
 from pathlib import Path
 
+import pytest
 import trio
 from structlog.testing import capture_logs
 
@@ -33,8 +34,16 @@ class Changing(WatchedFile[str]):
 class Unreadable(Changing):
     """Cannot be looked at."""
 
+    why: type[BaseException] = RuntimeError
+
     def look(self) -> Reload | None:
-        raise RuntimeError("a bug")
+        raise self.why("a bug")
+
+
+class Exiting(Unreadable):
+    """Has a loader that exits."""
+
+    why = SystemExit
 
 
 class WithoutDescriptors(Changing):
@@ -79,10 +88,13 @@ async def test_who_looks_is_told_whether_anything_is_another(tmp_path: Path) -> 
     assert found == [True, False]
 
 
-async def test_a_file_that_cannot_be_looked_at_keeps_no_other_from_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("unreadable", [Unreadable, Exiting])
+async def test_a_file_that_cannot_be_looked_at_keeps_no_other_from_it(
+    tmp_path: Path, unreadable: type[Changing]
+) -> None:
     counters, change = NetworkCounters(), Reload("a.yaml", True, ())
     readable = Changing(tmp_path / "a.yaml", change)
-    lines = await told(Tasks(counters, Complaints()), readable, Unreadable(tmp_path / "b.yaml"))
+    lines = await told(Tasks(counters, Complaints()), readable, unreadable(tmp_path / "b.yaml"))
     assert [line["event"] for line in lines] == ["a task failed", "tables reloaded"]
     assert counters.failed_tasks >= 2
 
