@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from contextlib import suppress
+from types import GeneratorType
 from typing import Any
 
 from proxy.core.decisions import Disconnect, Forward, How, Reply, Step
-from proxy.core.failure import detached, name_of
+from proxy.core.failure import FAILURES, detached, name_of
 from proxy.core.handled import Handling
 from proxy.core.handling import Decided, Manner, request_steps
 from proxy.core.leaving import Leaving
 from proxy.core.outcome import By
 from proxy.core.sent_as import request_in
-from proxy.core.steps import HandlerError, failing_closed
+from proxy.core.steps import HandlerError
 from proxy.core.verdict import AS_IT_CAME, Verdict, VerdictSteps, withheld
 from proxy.core.wanted import Wanted
 from proxy.protocol.api import PRODUCE
@@ -81,9 +82,10 @@ class HandledRequests(Handling):
         if answering is None or isinstance(error, TooManyElementsError):
             return error
         try:
-            decision = yield from failing_closed(answering(wanted.ctx))
-        except HandlerError as failed:
-            return detached(failed)
+            steps = answering(wanted.ctx)
+            decision: object = (yield from steps) if isinstance(steps, GeneratorType) else steps
+        except FAILURES as failed:
+            return detached(HandlerError(name_of(answering), failed))
         if not isinstance(decision, Reply | Disconnect):
             return error
         wanted.ctx.decide(name_of(answering), type(decision).__name__)

@@ -20,6 +20,7 @@ from proxy.core.decorators import (
     on_event,
     on_outcome,
     on_request,
+    on_unreadable,
     on_unsupported,
 )
 from proxy.core.events import Connected, HandlerFailed, ObserverFailed, StepsFailed
@@ -154,8 +155,18 @@ class Exiting(Plugin):
         self.exits("unknown")
         return Disconnect("unknown")
 
+    @on_request(ApiVersionsRequest)
+    def read(self, ctx: Context, request: ApiVersionsRequest) -> Decision:
+        return None
+
+    @on_unreadable(ApiVersionsRequest)
+    def unread(self, ctx: Context) -> Steps | None:
+        self.exits("unread")
+        return None
+
 
 UNKNOWN = b"\0\0\0\x0c\0\x12\0\x63\0\0\0\7\0\0\0\0"  # an ApiVersions request of version 99
+UNREADABLE = b"\0\0\0\x0c\0\x12\0\x05\0\0\0\7\0\0\0\x7f"
 
 
 def told(plugin: Plugin, *frames: bytes) -> list[str]:
@@ -191,6 +202,7 @@ def told(plugin: Plugin, *frames: bytes) -> list[str]:
         ("ended", heartbeat(1), "ended"),
         ("held_back", heartbeat(1), "held_back"),
         ("unknown", UNKNOWN, "unknown"),
+        ("unread", UNREADABLE, "unread"),
     ],
     ids=lambda each: each if isinstance(each, str) else f"{len(each)}B",
 )
