@@ -24,6 +24,7 @@ from proxy.core.failure import PluginFailure
 from proxy.core.filters import Filters
 from proxy.core.lane import State
 from proxy.core.limits import Limits
+from proxy.core.steps import begun
 from proxy.core.task import Task
 
 OPEN = State.OPEN
@@ -86,8 +87,8 @@ class Link(AssembledLink):
         commands = self.outbox.start()
         if not self.closed:
             for name, joined in filters.joining.items():
-                if name not in self.filters.names:
-                    joined(self.connection)
+                if name not in self.filters.names and (failing := begun(joined, self.connection)) is not None:
+                    self.run(failing)
             self._admission.apply(filters)
             self._counted.apply()
             self.requests.apply(limits)

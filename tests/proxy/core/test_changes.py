@@ -7,10 +7,21 @@ from collections.abc import Iterator
 
 import pytest
 
-from proxy.core.commands import Close, PauseBroker, PauseClient, ResumeBroker, ResumeClient, ToBroker, ToClient, Wake
+from proxy.core.commands import (
+    Close,
+    Emit,
+    PauseBroker,
+    PauseClient,
+    ResumeBroker,
+    ResumeClient,
+    ToBroker,
+    ToClient,
+    Wake,
+)
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Alone, Ask, Decision, Forward, Reply, Sleep, Steps
 from proxy.core.decorators import on_outcome, on_request, on_response
+from proxy.core.events import StepsFailed
 from proxy.core.fast_path import Beginning
 from proxy.core.filters import Filters
 from proxy.core.limits import Limits
@@ -540,3 +551,18 @@ def test_a_plugin_joins_where_none_of_its_name_was() -> None:
         link.apply(Filters(plugins), Limits())
     assert (first.joins, second.joins) == ([], [])
     assert third.joins == [link.connection]
+
+
+@pytest.mark.parametrize("failure", [ValueError("boom"), SystemExit(1)])
+def test_a_plugin_that_fails_to_join_ends_the_connection_and_is_named(failure: BaseException) -> None:
+    class Failing(Plugin):
+        def joined(self, connection: Connection) -> None:
+            raise failure
+
+    link = Link(connection(), Filters([]))
+    link.begin()
+    told, closed = link.apply(Filters([Failing()]), Limits())
+    assert isinstance(told, Emit)
+    assert isinstance(told.event, StepsFailed)
+    assert told.event.steps.endswith("Failing.joined")
+    assert closed == Close(f"{told.event.steps} failed")
