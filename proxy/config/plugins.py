@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, PlainValidator, ValidationInfo, WithJsonSchema, create_model
 
-from proxy.core.failure import FAILURES, PluginFailure, raised_at
+from proxy.core.failure import FAILURES, PluginFailure, raised_outside
+from proxy.core.signatures import MADE, check_method
 from proxy.text.problems import Finding, Problem
 from proxy.text.words import nearest, shown, wrong
 
@@ -144,7 +145,7 @@ def plugin_class(name: str, installed: EntryPoints | None = None) -> type[Plugin
     except SyntaxError as error:  # its text has the line
         raise BrokenPluginError(f"{type(error).__name__}: {error}", _BUGGY) from error
     except FAILURES as error:  # a package of somebody else's may raise anything while it is imported
-        raise BrokenPluginError(f"{type(error).__name__}: {error} ({raised_at(error)})", _BUGGY) from error
+        raise BrokenPluginError(f"{type(error).__name__}: {error} ({raised_outside(error)})", _BUGGY) from error
     found: object = getattr(imported, attribute, None)
     if found is None:
         raise BrokenPluginError(f'"{module}" has no "{attribute}"', f'correct its entry point "{place}"')
@@ -152,6 +153,10 @@ def plugin_class(name: str, installed: EntryPoints | None = None) -> type[Plugin
 
     if not (isinstance(found, type) and issubclass(found, Plugin)):
         raise TypeError(f"{place} is no subclass of proxy.plugin.Plugin")
+    try:
+        check_method(found, "__init__", found.__init__, MADE)
+    except TypeError as error:
+        raise BrokenPluginError(str(error), _BUGGY) from None
     return found
 
 

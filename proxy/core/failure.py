@@ -14,9 +14,12 @@ from __future__ import annotations
 
 import traceback
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 E = TypeVar("E", bound=BaseException)
+
+OURS = f"{Path(__file__).parents[1]}/"  # where the modules of this package are
 
 FAILURES = (Exception, SystemExit)
 PluginFailure = Exception | SystemExit
@@ -37,6 +40,16 @@ def raised_at(error: BaseException, function: object = None) -> str:
     file = getattr(getattr(_whole(function), "__code__", None), "co_filename", None)
     own = [frame for frame in frames if frame.filename == file]
     return " > ".join(dict.fromkeys(f"{frame.filename}:{frame.lineno}" for frame in (*own[-1:], *frames[-1:])))
+
+
+def raised_outside(error: BaseException) -> str:
+    """The last line outside of this package on the way to where the error was raised, as `file:line`.
+
+    Our own code raises what is wrong with a declaration: its author needs the line of the declaration.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    others = [frame for frame in frames if not frame.filename.startswith((OURS, "<frozen "))]
+    return f"{others[-1].filename}:{others[-1].lineno}" if others else raised_at(error)
 
 
 def _whole(function: object) -> object:

@@ -53,6 +53,7 @@ from proxy.core.decisions import Decision, Steps
 from proxy.core.events import Fact
 from proxy.core.outcome import Holder, Observer
 from proxy.core.services import Services
+from proxy.core.signatures import check_methods
 from proxy.core.state import StateError
 from proxy.core.wish import Handler, Wish
 from proxy.protocol.api import Api
@@ -103,6 +104,7 @@ class Plugin:
         ):
             for name in marked.keys() & vars(Plugin).keys():
                 raise TypeError(f"{cls.__name__}.{name}: Plugin has a method of this name; call the handler otherwise")
+        check_methods(cls, members)
 
     def __init__(self, options: Any = None, services: Any = None) -> None:
         self.options = options

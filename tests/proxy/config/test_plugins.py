@@ -197,6 +197,32 @@ def test_a_plugin_whose_import_fails_by_its_own_mistake_says_where_and_is_to_be_
     assert problems("  - failing\n") == cannot_be_loaded(f"{said} ({where}); leave the plugin out, or mend it")
 
 
+@pytest.mark.parametrize(
+    ("method", "said"),
+    [
+        (
+            "@on_request(MetadataRequest)\n    def asked(self, ctx): ...",
+            "TypeError: Failing.asked takes (self, ctx), and is called with (ctx, request); "
+            "write asked(self, ctx, request) (FILE:3); leave the plugin out, or mend it",
+        ),
+        (
+            "@on_request(MetadataRequest, fields='topic')\n    def asked(self, ctx, request): ...",
+            "TypeError: @on_request: MetadataRequest has no field 'topic'; did you mean 'topics'? (FILE:4); "
+            "leave the plugin out, or mend it",
+        ),
+        (
+            "def __init__(self, options): ...",
+            "Failing.__init__ takes (self, options), and is called with (options, services); "
+            "write __init__(self, options, services); leave the plugin out, or mend it",
+        ),
+    ],
+)
+def test_a_mistake_in_a_declaration_is_told_with_its_line_in_the_plugin(failing: Path, method: str, said: str) -> None:
+    names = "MetadataRequest, Plugin, on_request"
+    failing.write_text(f"from proxy.plugin import {names}\n\nclass Failing(Plugin):\n    {method}\n")
+    assert problems("  - failing\n") == cannot_be_loaded(said.replace("FILE", str(failing)))
+
+
 def test_a_plugin_that_is_no_python_says_where_and_is_to_be_mended(failing: Path) -> None:
     failing.write_text("class Failing(\n")
     why = "SyntaxError: '(' was never closed (failing.py, line 1); leave the plugin out, or mend it"

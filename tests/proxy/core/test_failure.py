@@ -24,7 +24,7 @@ from proxy.core.decorators import (
     on_unsupported,
 )
 from proxy.core.events import Connected, HandlerFailed, ObserverFailed, StepsFailed
-from proxy.core.failure import FAILURES, detached, name_of, raised_at
+from proxy.core.failure import FAILURES, detached, name_of, raised_at, raised_outside
 from proxy.core.filters import Filters
 from proxy.core.lane import State
 from proxy.core.link import Link
@@ -58,6 +58,14 @@ def test_where_an_error_was_raised_is_known() -> None:
     assert file == __file__
     assert line.isdecimal()
     assert raised_at(ValueError()) == ""
+
+
+def test_a_mistake_that_our_own_code_finds_is_told_with_the_line_outside_of_it() -> None:
+    with pytest.raises(TypeError) as error:
+        on_request(MetadataRequest, fields="topic")
+    assert raised_outside(error.value).rpartition(":")[0] == __file__
+    assert raised_at(error.value).rpartition(":")[0] == on_request.__code__.co_filename
+    assert raised_outside(ValueError()) == ""
 
 
 def test_the_line_of_a_handler_comes_before_that_of_another_file_in_which_it_failed() -> None:
