@@ -32,7 +32,7 @@ def serve(
     link: Link | None = None
     try:
         filters = snapshot.filters(connection.listener, authentication)
-        reactor.clock.now = trio.current_time()
+        reactor.clock.now = began = trio.current_time()
         link = Link(connection, filters, snapshot.limits, worker.link_counters, reactor.clock, reactor.allowance)
         beginning = link.begin()
         if introduced is not None and introduced.lifetime is not None:
@@ -51,3 +51,4 @@ def serve(
     except BaseException:
         conversation.abort(FAILED)
         raise
+    reactor.slow_turns.took(trio.current_time() - began)

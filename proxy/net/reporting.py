@@ -18,6 +18,7 @@ def report(worker: WorkerParts, clusters: ServedClusters, requests: Mapping[str,
     reading["bytes_from_clients"] = reactor.sockets.bytes_from_clients
     reading["bytes_from_brokers"] = reactor.sockets.bytes_from_brokers
     reading |= {"held": budget.held, "paused_for_memory": budget.pauses, "ended_for_memory": budget.ends}
+    reading["slow_turns"] = reactor.slow_turns.count
     reading["log_lines_left_out"] = complaints.left_out
     reading["log_lines_not_taken"] = logs.dropped()
     reading |= requests

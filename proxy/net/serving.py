@@ -37,6 +37,7 @@ from proxy.net.reading import ROUND, goodbye, read
 from proxy.net.resuming import Resuming
 from proxy.net.shared import Shared
 from proxy.net.side import Again, Side
+from proxy.net.slow_turns import SlowTurns
 from proxy.net.turns import Turns
 
 log = structlog.get_logger()
@@ -70,6 +71,7 @@ class ServingLoop:
         self.budget = Budget(memory, self.conversations, resumed=self._nudge)
         self._buffer = ReadBuffer(self._not_delivered)
         self.turns = Turns()
+        self.slow_turns = SlowTurns(complaints)
         self._resuming = Resuming(self.turns, self.clock, self._guard, self._outside)
         self._again: Again = OrderedDict()
         self._lingers_from = 0.0  # by the clock of trio
@@ -111,7 +113,7 @@ class ServingLoop:
                 conversation, side = owners[fd], sides[fd]
                 if conversation is None or side is None:
                     if fd == timer.fd:
-                        deadline = now  # it has lingered for long enough
+                        deadline = min(deadline, now)  # it has lingered for long enough
                     continue  # it is the timer or a nudge, or an earlier event closed it
                 try:
                     if side.stalled and flags & ROOM:
@@ -139,6 +141,7 @@ class ServingLoop:
             events = poll(None if lingers else 0, EVENTS)
         if lingered:
             timer.stop()
+        self.slow_turns.took(clock() - deadline)  # what blocks is in the last round, or in the one before
 
     def _say_goodbye(self, side: Side, broken: bool) -> None:
         """The peer of this side has left."""
@@ -159,7 +162,9 @@ class ServingLoop:
 
     def _outside(self, conversation: Conversation, step: Callable[[], None]) -> None:
         """Run a step of a link from another task."""
+        began = trio.current_time()
         self._guard(conversation, step)
+        self.slow_turns.took(trio.current_time() - began)
         self._nudge()
 
     def _nudge(self) -> None:

@@ -92,6 +92,7 @@ MEASURES = (
     Measure("log_lines_left_out", LOG_LINES, {"reason": "throttled"}),
     Measure("log_lines_not_taken", LOG_LINES, {"reason": "not_taken"}),
     Measure("failed_tasks", FAULTS, {"reason": "task_failed"}),
+    Measure("slow_turns", FAULTS, {"reason": "event_loop_held_up"}),
     Measure("failed_accepts", FAULTS, {"reason": "no_descriptors"}),
     Measure("unusable_brokers", FAULTS, {"reason": "broker_unusable"}),
     Measure("closed_ports", FAULTS, {"reason": "port_not_open"}),
