@@ -122,7 +122,8 @@ def findings(path: FaultPath, fault: FaultRule) -> Iterator[Finding]:
     if effect.of_connections:
         for option in fault.match.model_fields_set - OF_CONNECTIONS:
             known = ", ".join(sorted(it.rstrip("_") for it in OF_CONNECTIONS))
-            yield Finding((*path, "match", option), f'"{name}" is done to connections, of which only {known} are known')
+            fact = f'"{name}" is done to connections, of which only {known} are known'
+            yield Finding((*path, "match", option), f'{fact}; leave "{option}" out')
 
 
 def unknown_others(path: FaultPath, fault: FaultRule, named: Mapping[str, FaultRule]) -> Iterator[Finding]:

@@ -111,7 +111,13 @@ def test_an_empty_list_is_no_faults() -> None:
         ("{match: {topics: orders}, do: hold}", '1:19: unknown option "topics"; did you mean "topic"?'),
         (
             "{match: {topic: orders}, do: refuse}",
-            '1:26: "refuse" is done to connections, of which only broker, during, from, listener are known',
+            '1:26: "refuse" is done to connections, of which only broker, during, from, listener are known; '
+            'leave "topic" out',
+        ),
+        (
+            "{match: {api: Produce}, do: down}",
+            '1:24: "down" is done to connections, of which only broker, during, from, listener are known; '
+            'leave "api" out',
         ),
         (
             "{match: {broker: two}, do: down}",

@@ -139,7 +139,8 @@ def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
 def test_what_faults_say_is_checked_as_in_a_file_of_faults(tmp_path: Path) -> None:
     text = steps("{for: 5s, faults: {match: {topic: orders}, do: refuse}}")
     assert told(tmp_path, text) == [
-        '3:39: "refuse" is done to connections, of which only broker, during, from, listener are known'
+        '3:39: "refuse" is done to connections, of which only broker, during, from, listener are known; '
+        'leave "topic" out'
     ]
 
 
