@@ -22,7 +22,7 @@ import structlog
 import trio
 
 from proxy.config.plugins import PluginUse
-from proxy.core.failure import FAILURES, PluginFailure, raised_at
+from proxy.core.failure import FAILURES, raised_at
 from proxy.core.fetch_topics import FetchTopics
 from proxy.core.plugin import Plugin
 from proxy.core.services import PluginError, Services, check_repeated
@@ -30,7 +30,7 @@ from proxy.net.plugin_host import HostedClock, PluginHost
 from proxy.net.plugin_lines import PluginLines
 from proxy.net.process import StartError
 from proxy.net.tasks import Contained
-from proxy.net.thread_work import ThreadWork
+from proxy.net.thread_work import ThreadWork, watched
 from proxy.net.topic_writing import ClusterTopicWriter
 from proxy.text.problems import BadFileError
 from proxy.text.scarce import scarcity
@@ -38,7 +38,7 @@ from proxy.text.watched import WatchedFile, no_warnings
 
 log = structlog.get_logger()
 
-SLOW = 10.0  # seconds after which a plugin that starts is said to hang
+SLOW = 10.0  # seconds after which a start or a stop is said to go on
 LAST_WAIT = 30.0  # seconds in which a plugin must finish when it is to end
 WAY_OUT = "the rest goes on; please report this line to the author of the plugin"
 T = TypeVar("T")
@@ -82,7 +82,7 @@ class HostedPlugin:
         self._host.threads.add(self._threads)
         try:
             with self._beginning():
-                await self._start()
+                await watched(self._watch_start, self._start)
             task_status.started()
             async with trio.open_nursery() as nursery:
                 for seconds, work in self._works:
@@ -94,11 +94,10 @@ class HostedPlugin:
         finally:
             if self._is_started:
                 self._end()
-                with self._contained("stopping a plugin"):
-                    await self._finish("stopped", self.plugin.stop, trio.CapacityLimiter(1))
-                    with trio.CancelScope(shield=True):
-                        for writer in self._topics:
-                            await writer.close()
+                with self._contained("stopping a plugin"), trio.CancelScope(shield=True):
+                    await watched(self._watch_stop, self._stop)
+                    for writer in self._topics:
+                        await writer.close()
             self._host.threads.discard(self._threads)
 
     def _contained(self, task: str) -> Contained:
@@ -116,32 +115,31 @@ class HostedPlugin:
             log.warning(f"plugin left while it {what}", plugin=self.name, cluster=self._cluster, why=why)
 
     async def _start(self) -> None:
-        """Start the plugin. One that hangs is said, and does not keep the proxy from ending."""
-        failed: PluginFailure | None = None
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._watch_start)
-            try:
-                await self._finish("started", self._begin)
-            except FAILURES as error:  # beside the nursery, which would put it into a group
-                failed = error
-            nursery.cancel_scope.cancel()
-        if failed is not None:
-            raise failed
+        await self._finish("started", self._begin)
 
     def _begin(self) -> None:
         self.plugin.start()
         self._is_started = True
 
+    async def _stop(self) -> None:
+        await self._finish("stopped", self.plugin.stop, trio.CapacityLimiter(1))
+
     async def _watch_start(self) -> None:
         """Say if the plugin starts slowly. If it is cancelled meanwhile, its time is limited."""
         try:
-            await trio.sleep(SLOW)
-            why = f"its start has taken {SLOW:g} s, and is waited for"
-            log.warning("plugin not started yet", plugin=self.name, cluster=self._cluster, why=why)
+            await self._tell_if_slow("start", "started")
             await trio.sleep_forever()
         finally:
             if not self._is_started:
                 self._threads.hurry(LAST_WAIT)
+
+    async def _watch_stop(self) -> None:
+        await self._tell_if_slow("stop", "stopped")
+
+    async def _tell_if_slow(self, what: str, done: str) -> None:
+        await trio.sleep(SLOW)
+        why = f"its {what} has taken {SLOW:g} s, and is waited for"
+        log.warning(f"plugin not {done} yet", plugin=self.name, cluster=self._cluster, why=why)
 
     def replaced(self) -> None:
         """Tell the plugin that another configuration came, in which it is not."""

@@ -10,12 +10,28 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from math import inf
 
 import trio
 
+from proxy.core.failure import FAILURES, PluginFailure
+
 CALLS = trio.CapacityLimiter(40)  # threads for calls of plugins; trio has as many for all else
+
+
+async def watched(watch: Callable[[], Awaitable[None]], finish: Callable[[], Awaitable[None]]) -> None:
+    """Finish work that may hang, while `watch` runs, which is cancelled afterwards. Raises what the work raises."""
+    failed: PluginFailure | None = None
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(watch)
+        try:
+            await finish()
+        except FAILURES as error:  # raised beside the nursery, which would put it into a group
+            failed = error
+        nursery.cancel_scope.cancel()
+    if failed is not None:
+        raise failed
 
 
 class ThreadWork:

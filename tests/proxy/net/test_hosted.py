@@ -255,6 +255,35 @@ async def test_a_plugin_that_hangs_at_its_start_is_said_and_does_not_keep_the_pr
     ]
 
 
+class Lingering(Hanging):
+    """Hangs at its stop until it is let go."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None:
+        self.let_go.wait()
+
+
+async def test_a_plugin_that_hangs_at_its_stop_is_said_long_before_it_is_left(
+    mock_clock: trio.testing.MockClock,
+) -> None:
+    one = HostedPlugin(PluginUse("lingering", Lingering, Lingering.Options()), "main", host(), "lingering-2")
+    with capture_logs() as logs:
+        async with trio.open_nursery() as nursery:
+            await nursery.start(one.run)
+            mock_clock.autojump_threshold = 0  # no earlier: the clock would jump while a thread starts the plugin
+            nursery.cancel_scope.cancel()
+    assert trio.current_time() == LAST_WAIT
+    assert isinstance(one.plugin, Lingering)
+    one.plugin.let_go.set()
+    assert [(line["event"], line["plugin"], line["cluster"]) for line in logs] == [
+        ("plugin not stopped yet", "lingering-2", "main"),
+        ("plugin left while it stopped", "lingering-2", "main"),
+    ]
+    assert logs[0]["why"] == "its stop has taken 10 s, and is waited for"
+    assert SLOW < LAST_WAIT
+
+
 class Busy(Plugin):
     """Has work that hangs until it is let go."""
 
