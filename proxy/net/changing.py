@@ -62,6 +62,8 @@ class Changing:
         for scope in self._under_way:
             scope.cancel()
         self._begun.set()
+        if self._shared:  # a supervisor kills the worker while it waits for a plugin, and no line names that
+            self._worker.host.hurry(self._worker.limits.drain)
 
     @contextmanager
     def _unless_it_ends(self) -> Iterator[None]:

@@ -22,7 +22,7 @@ from proxy.net.thread_work import ThreadWork
 from proxy.net.upstream import Upstream
 from proxy.telemetry.plugin_counters import PluginCounters
 
-AT_ONCE = 3.0  # seconds in which plugins must finish when the proxy is to end at once
+AT_ONCE = 3.0  # seconds in which plugins must finish when the proxy is to end at once, or a worker has drained
 
 
 class PluginHost:
@@ -59,8 +59,12 @@ class PluginHost:
 
     def cut(self) -> None:
         """The proxy ends at once: what plugins do in threads has little time left."""
+        self.hurry(0)
+
+    def hurry(self, seconds: float) -> None:
+        """The proxy ends in so many seconds: what plugins do in threads has a little more time than this."""
         for threads in self.threads:
-            threads.hurry(AT_ONCE)
+            threads.hurry(seconds + AT_ONCE)
 
 
 class HostedClock:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,7 @@ from proxy.core.topology import Endpoint
 from proxy.net import process
 from proxy.net.channel import Learned
 from proxy.net.gateway import Gateway
+from proxy.net.hosted import LAST_WAIT
 from proxy.net.process import DrainResult
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.header import request_frame
@@ -299,7 +301,8 @@ async def test_nothing_that_works_is_counted_as_a_fault(broker: Broker, tmp_path
             while gateway.report().reading["open"]:
                 await trio.sleep(0.01)
         reading = gateway.report().reading
-    faults = [measure.key for measure in MEASURES if measure.instrument == FAULTS]
+    # A machine that has no CPU time for a moment holds up the loop too.
+    faults = [measure.key for measure in MEASURES if measure.instrument == FAULTS and measure.key != "slow_turns"]
     assert len(faults) > 10
     assert {name: reading[name] for name in faults} == dict.fromkeys(faults, 0)
 
@@ -319,6 +322,27 @@ async def test_a_failure_while_brokers_are_discovered_is_a_line_and_they_are_dis
     (line,) = (line for line in logs if line["event"] == "a task failed")
     assert line["task"] == "discovering brokers"
     assert "please report" in line["way_out"]
+
+
+async def test_a_worker_leaves_a_plugin_that_hangs_before_it_would_be_killed(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Hanging(Plugin):
+        let_go: ClassVar = threading.Event()
+
+        def stop(self) -> None:
+            self.let_go.wait()
+
+    monkeypatch.setattr("proxy.net.plugin_host.AT_ONCE", 0.1)
+    uses = (PluginUse("hanging", Hanging, Hanging.Options()),)
+    config = configuration(broker.endpoint, limits={"drain": "100ms"}).model_copy(update={"plugins": uses})
+    try:
+        with capture_logs() as logs, trio.fail_after(LAST_WAIT / 2):
+            async with serving(config, lambda learned: None):
+                pass
+    finally:
+        Hanging.let_go.set()
+    assert [line["plugin"] for line in logs if line["event"] == "plugin left while it stopped"] == ["hanging"]
 
 
 @pytest.mark.parametrize(
