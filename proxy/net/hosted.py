@@ -41,6 +41,7 @@ log = structlog.get_logger()
 SLOW = 10.0  # seconds after which a start or a stop is said to go on
 LAST_WAIT = 30.0  # seconds in which a plugin must finish when it is to end
 WAY_OUT = "the rest goes on; please report this line to the author of the plugin"
+HANGS = f"if it hangs, end the proxy, which waits for {LAST_WAIT:g} s at most, and start it without the plugin"
 T = TypeVar("T")
 
 
@@ -139,7 +140,7 @@ class HostedPlugin:
     async def _tell_if_slow(self, what: str, done: str) -> None:
         await trio.sleep(SLOW)
         why = f"its {what} has taken {SLOW:g} s, and is waited for"
-        log.warning(f"plugin not {done} yet", plugin=self.name, cluster=self._cluster, why=why)
+        log.warning(f"plugin not {done} yet", plugin=self.name, cluster=self._cluster, why=why, way_out=HANGS)
 
     def replaced(self) -> None:
         """Tell the plugin that another configuration came, in which it is not."""

@@ -281,6 +281,7 @@ async def test_a_plugin_that_hangs_at_its_stop_is_said_long_before_it_is_left(
         ("plugin left while it stopped", "lingering-2", "main"),
     ]
     assert logs[0]["why"] == "its stop has taken 10 s, and is waited for"
+    assert logs[0]["way_out"].startswith("if it hangs, end the proxy, which waits for 30 s at most")
     assert SLOW < LAST_WAIT
 
 
