@@ -5,7 +5,9 @@ in the thread of the links meanwhile, and no client gets an error: without a lin
 
 Rules:
 * Whole turns are measured, by a clock that is read once more at the end of a turn. A request costs nothing.
-* So the method that blocked is not known. Noting each method before its call would cost every request.
+* Turns of the loop are measured, steps of links that other tasks run, and the beginning of a link. What plugins do
+  before there is a link (`accepted`) is not.
+* The method that blocked is not known. Noting each method before its call would cost every request.
 * Every slow turn is counted. Lines about them are rate-limited as complaints.
 """
 
