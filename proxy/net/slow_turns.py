@@ -19,7 +19,7 @@ from proxy.net.complaints import Complaints
 
 log = structlog.get_logger()
 
-SLOW = 0.1  # seconds; the loop itself looks at its sockets every few milliseconds
+SLOW = 0.5  # seconds: many times what large messages take, and more than a busy machine keeps a process from running
 
 WHY = (
     "nothing else ran meanwhile, and no client was served: a method of a plugin blocks, or there is too little CPU time"

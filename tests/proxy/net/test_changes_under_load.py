@@ -137,7 +137,8 @@ async def test_many_configurations_under_load(answering: Answering, folder: Path
     for api in (FETCH, HEARTBEAT, PRODUCE):
         assert counted[f"requests_{api.name}"] == sum(n for what, n in load.got.items() if what.startswith(api.name))
     assert {f"Heartbeat of {mark}" for mark in range(4)} <= load.got.keys()
-    assert not [line for line in logs if line["log_level"] in ("warning", "error")]
+    wrong = [line["event"] for line in logs if line["log_level"] in ("warning", "error")]
+    assert not {*wrong} - {"event loop held up"}  # as by a machine that is busy
     print(f"{changes} changes; {dict(load.got)}; {grown / (1 << 20):.1f} MiB more in the last three quarters")
 
 
