@@ -45,6 +45,12 @@ def test_each_change_has_its_place(lines: list[bytes], expected: list[tuple[Tamp
     assert changes(SEALED, frames(lines)) == [PlacedChange(*one) for one in expected]
 
 
+def test_a_change_has_its_place_though_the_segment_was_compressed_by_another_program() -> None:
+    altered = b"".join([*LINES[:7], b"x\n", *LINES[8:]])
+    compressed = zstandard.ZstdCompressor(write_content_size=False).compress(altered)  # as `zstd` does in a pipe
+    assert changes(SEALED, compressed) == [PlacedChange(Tampering.ALTERED, 7, 7)]
+
+
 def test_what_is_unreadable_is_what_the_damaged_frame_had() -> None:
     data = bytearray(frames(LINES[:30], LINES[30:60], LINES[60:]))
     start = len(frames(LINES[:30]))
