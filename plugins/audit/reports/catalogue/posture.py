@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from plugins.audit.reports.controls import gdpr, hipaa, iso27001, pci, soc2
+from plugins.audit.reports.expressions import CHAIN
 from plugins.audit.reports.inputs import Inputs
 from plugins.audit.reports.report import AuditReport, Chart, ChartKind, ReportColumn, Row, Scope, some
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 KINDS = (
     "connection_opened",
@@ -38,14 +39,18 @@ def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
     )
     return (
         events.where(F.col("kind").isin(*KINDS))
-        .groupBy("instance", "worker", "connection", F.when(not_served, F.col("sequence")))
+        .groupBy(*CHAIN, "connection", F.when(not_served, F.col("sequence")))
         .agg(
+            F.max(F.when(F.col("kind") == "connection_opened", True)).alias("is_opened"),
+            F.min(F.timestamp_micros(F.unix_micros("time") - F.col("lasted_us"))).alias("opened"),
             *(F.max(name).alias(name) for name in KNOWN),
             F.min(F.coalesce("window_from", "time")).alias("begun"),
             F.max(F.when(not_served, F.coalesce("window_to", "time"))).alias("ended"),
             F.max(F.when(not_served, F.col("why"))).alias("why"),
             F.coalesce(F.max("connections"), F.lit(1)).alias("many"),
         )
+        .join(F.broadcast(_beginnings(events)), [*CHAIN], "left")
+        .where(~_is_continued(inputs))
         .groupBy("listener", "tls", "mechanism", concern.alias("concern"), "why")
         .agg(
             F.sum("many").alias("connections"),
@@ -56,6 +61,29 @@ def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
             F.max(F.coalesce("ended", "begun")).alias("last"),
         )
     )
+
+
+def _beginnings(events: DataFrame) -> DataFrame:
+    """When each chain began that began in the period."""
+    from pyspark.sql import functions as F
+
+    first = (F.col("kind") == "segment_opened") & (F.col("sequence") == 1)
+    return events.where(first).groupBy(*CHAIN).agg(F.min("time").alias("chain_begun"))
+
+
+def _is_continued(inputs: Inputs) -> Column:
+    """Whether a connection goes on from another chain, which has its beginning in the period: it counts there.
+
+    A reload that changes the plugin's options begins a new chain, and connections go on in it. Only the end of such a
+    connection tells when it was opened. Before its end it does not count again.
+    """
+    from pyspark.sql import functions as F
+
+    is_older = F.isnull("is_opened") & F.isnotnull("chain_begun") & F.isnull("why")
+    is_older &= F.coalesce(F.col("opened") < F.col("chain_begun"), F.lit(True))
+    if inputs.since is None:
+        return is_older
+    return is_older & F.coalesce(F.col("opened") >= F.lit(inputs.since), F.lit(True))
 
 
 def summary(rows: Sequence[Row], total: int) -> str:
