@@ -27,11 +27,11 @@ def _who(event: JournalEvent) -> str:
 
 def _what(event: JournalEvent) -> str:
     if event["kind"] == "summary":
-        about = f"{event.get('requests')} requests of {_api(event)}"
+        about = f"{_some(event.get('requests') or 0, 'request')} of {_api(event)}"
         return "  ".join(filter(None, (about, _resources(event), ", ".join(event.get("errors") or ()))))
     if event["kind"] != "request":
         asked = (event.get("api"), event.get("operation"), event.get("resource_type"), event.get("resource_name"))
-        lost = f"{event['lost']} events" if event.get("lost") else None
+        lost = _some(event["lost"], "event") if event.get("lost") else None
         many = f"{event['connections']} connections" if (event.get("connections") or 1) > 1 else None
         claimed = f"as {event['claimed']}" if event.get("claimed") else None
         trial = "let through since the rules are only tried" if is_on_trial(event) else None
@@ -80,9 +80,10 @@ def _resource(resource: dict[str, Any]) -> str:
 
 def _came_of(resource: dict[str, Any]) -> Iterator[str]:
     if resource.get("records") is not None:
-        yield f"{resource['records']} records"
-    if resource.get("first_offset") is not None:
-        yield f"offsets {resource['first_offset']} to {resource.get('last_offset')}"
+        yield _some(resource["records"], "record")
+    first, last = resource.get("first_offset"), resource.get("last_offset")
+    if first is not None:
+        yield f"offset {first}" if first == last else f"offsets {first} to {last}"
     if resource.get("error"):
         yield resource["error"]
 
@@ -93,3 +94,7 @@ def _outcome(event: JournalEvent) -> str:
     outcome = f"answered by the {event.get('answered_by')}" if outcome == "answered" else str(outcome)
     facts = (", ".join(event.get("errors") or ()), event.get("why"), f"{took / 1000:.1f} ms")
     return ", ".join([outcome, *filter(None, facts)])
+
+
+def _some(many: int, noun: str) -> str:
+    return f"{many} {noun}" if many == 1 else f"{many} {noun}s"

@@ -280,3 +280,6 @@ def test_a_summary_says_how_many_requests_it_stands_for() -> None:
     event = {"kind": "summary", "time": "", "instance": "a", "worker": 0, "api": "Produce", "api_version": 9}
     told = shown({**event, "requests": 12, "errors": ["X"], "resources": [resource]})
     assert told.endswith("12 requests of Produce v9  topic orders-3, 50 records, offsets 7 to 56  X")
+    single = {**resource, "records": 1, "last_offset": 7}
+    told = shown({**event, "requests": 1, "errors": [], "resources": [single]})
+    assert told.endswith("  1 request of Produce v9  topic orders-3, 1 record, offset 7")
