@@ -30,11 +30,16 @@ class Remark(NamedTuple):
     gap: bool = False
 
     def __str__(self) -> str:
-        where = f"{self.place.as_posix()}: "
-        if self.first is not None:
-            many = f"events from {self.first} on" if self.last is None else f"events {self.first} to {self.last}"
-            where += f"{f'event {self.first}' if self.first == self.last else many}: "
-        return where + self.what
+        return ": ".join(filter(None, (self.place.as_posix(), which_events(self.first, self.last), self.what)))
+
+
+def which_events(first: int | None, last: int | None) -> str:
+    """The events of a remark in words; empty if they are not known."""
+    if first is None:
+        return ""
+    if last is None:
+        return f"events from {first} on"
+    return f"event {first}" if first == last else f"events {first} to {last}"
 
 
 def sealed(journal: Path, name: SegmentName, seal: Seal, is_last: bool) -> Iterator[Remark]:

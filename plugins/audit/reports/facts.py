@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from plugins.audit.contents import which_events
 from plugins.audit.segments import beside
 
 
@@ -29,6 +30,11 @@ class RemarkFacts:
     first: int | None
     last: int | None
     gap: bool
+
+    @property
+    def events(self) -> str:
+        """The events that it is about, in words; empty if they are not known."""
+        return which_events(self.first, self.last)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ COLUMNS = (
     ),
     ReportColumn("last", "BIGINT", "The number of its last event."),
     ReportColumn("sha256", "STRING", "The hash of the file as it was read."),
-    ReportColumn("remark", "STRING", "What is wrong with it, or missing by the journal's own account."),
+    ReportColumn("remark", "STRING", "What is wrong with which events of it, or missing by the journal's account."),
 )
 
 
@@ -39,7 +39,7 @@ def told(facts: JournalFacts) -> Iterator[tuple[Any, ...]]:
     """The rows of the report."""
     remarks: dict[str, list[str]] = {}
     for remark in facts.remarks:
-        remarks.setdefault(remark.place, []).append(remark.what)
+        remarks.setdefault(remark.place, []).append(": ".join(filter(None, (remark.events, remark.what))))
     for one in facts.segments:
         yield one.path, one.state, one.first, one.last, one.sha256, "; ".join(remarks.get(one.path, ())) or None
     segments = {one.path for one in facts.segments}

@@ -28,3 +28,4 @@ def test_each_file_is_told_with_what_is_said_of_it(spark: SparkSession) -> None:
     found = asked(REPORT, clean(spark, []), Inputs(FACTS))
     assert found == in_order(REPORT, rows([], Inputs(FACTS)))
     assert [row[1] for row in found] == ["no seal", "remark", "sealed"]
+    assert found[0][5] == "it has no seal; events 8 to 9: cut off"

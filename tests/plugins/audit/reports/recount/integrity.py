@@ -12,7 +12,8 @@ def rows(events: list[Event], inputs: Inputs) -> Rows:
     facts = inputs.facts
     files = [one.path for one in facts.segments]
     for one in facts.segments:
-        said = [remark.what for remark in facts.remarks if remark.place == one.path]
+        of_it = (remark for remark in facts.remarks if remark.place == one.path)
+        said = [f"{remark.events}: {remark.what}" if remark.events else remark.what for remark in of_it]
         yield one.path, one.state, one.first, one.last, one.sha256, "; ".join(said) if said else None
     for remark in facts.remarks:
         if remark.place not in files:

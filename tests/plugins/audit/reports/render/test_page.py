@@ -151,6 +151,13 @@ def test_a_journal_that_was_not_verified_or_was_altered_is_called_that(tmp_path:
     assert "Events may be missing there" in text
 
 
+def test_a_remark_says_which_events_it_is_about(tmp_path: Path) -> None:
+    (remark,) = FACTS.remarks
+    for last, said in ((17, ", event 17: "), (20, ", events 17 to 20: "), (None, ", events from 17 on: ")):
+        facts = replace(FACTS, remarks=(replace(remark, last=last),))
+        assert f"</code>{said}" in write(tmp_path, [], Inputs(facts)).read_text(encoding="utf-8")
+
+
 def test_a_filter_that_finds_nothing_is_no_good_news(tmp_path: Path) -> None:
     asked = replace(INPUTS, principals=("User:alcie",), facts=replace(FACTS, asked_for=0))
     assert "0 events of them are about what was asked for. Check the names" in write(tmp_path, [], asked).read_text()
