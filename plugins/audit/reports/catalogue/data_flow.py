@@ -47,7 +47,10 @@ def summary(rows: Sequence[Row], total: int) -> str:
         return "No data went through the proxy."
     topics = len({row["topic"] for row in rows})
     unread = len({row["topic"] for row in rows if row["consumer"] is None})
-    return f"Data went through {some(topics, 'topic')}. Of these, nobody read {unread:,} in this period."
+    through = f"Data went through {some(topics, 'topic')}."
+    if not unread:
+        return f"{through} Somebody read each of them in this period."
+    return f"{through} Nobody read {unread:,} of them in this period."
 
 
 REPORT = AuditReport(
