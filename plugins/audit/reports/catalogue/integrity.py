@@ -54,6 +54,8 @@ def summary(rows: Sequence[Row], total: int) -> str:
     others = sum(row["state"] not in ("sealed", "being written") or row["remark"] is not None for row in rows)
     if not total:
         return "The journal has no segment of this period."
+    if any(row["state"] == "not checked" for row in rows):
+        return "Nothing was checked, since a topic has no seals. Those of the journal prove its events."
     if not others:
         return (
             f"Hash, signature and chain of {some(sealed, 'sealed file')} are right: nothing else is said of any file."

@@ -29,3 +29,8 @@ def test_each_file_is_told_with_what_is_said_of_it(spark: SparkSession) -> None:
     assert found == in_order(REPORT, rows([], Inputs(FACTS)))
     assert [row[1] for row in found] == ["no seal", "remark", "sealed"]
     assert found[0][5] == "it has no seal; events 8 to 9: cut off"
+
+
+def test_of_a_topic_the_sentence_says_that_nothing_was_checked() -> None:
+    said = REPORT.summary([{"state": "not checked", "remark": None}], 1)
+    assert said == "Nothing was checked, since a topic has no seals. Those of the journal prove its events."

@@ -138,10 +138,12 @@ def test_what_is_wrong_with_the_record_is_said_before_any_figure(page: Path) -> 
         assert said in record
 
 
-def test_a_journal_that_was_not_verified_or_was_altered_is_called_that(tmp_path: Path) -> None:
+def test_a_topic_that_cannot_be_verified_or_a_journal_that_was_altered_is_called_that(tmp_path: Path) -> None:
     unverified = replace(FACTS, is_verified=False, remarks=())
     text = write(tmp_path, [], Inputs(unverified)).read_text(encoding="utf-8")
-    assert "were not verified" in text
+    assert "A topic has no signatures: nothing here shows whether events were altered." in text
+    assert "24 partitions</a> of the topic." in text
+    assert "24 files<" not in text
     assert "No event is known to be missing" not in text
     altered = replace(FACTS, remarks=(replace(FACTS.remarks[0], gap=False),))
     text = write(tmp_path, [], Inputs(altered)).read_text(encoding="utf-8")
