@@ -88,12 +88,19 @@ def _text(at: datetime) -> str:
     return at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def search(journal: Path, wanted: EventFilter) -> Iterator[JournalEvent]:
-    """The events that match, by their time."""
+def search(journal: Path, wanted: EventFilter, keys: set[str] | None = None) -> Iterator[JournalEvent]:
+    """The events that match, by their time. `keys` gets the ids of the keys that names in the segments are hashed with.
+
+    Segments that were begun a little before or after the period are read, too.
+    """
     found = placed(journal)
     wanted_of = ([*_of_period(names, found, wanted)] for names in by_chain(found).values())
     streams = ((_second(names[0]), events_of(found[name] for name in names)) for names in wanted_of if names)
-    return filter(wanted.includes, merged(streams))
+    for event in merged(streams):
+        if keys is not None and isinstance(key := event.get("pseudonyms"), str):
+            keys.add(key)
+        if wanted.includes(event):
+            yield event
 
 
 def _of_period(

@@ -47,6 +47,7 @@ Exit code: 0 if something was found; 1 if not.
 LOOK = 0.2  # seconds between two checks for new events
 MOST = 1_000_000  # the largest number of newest events that `tail` shows
 ERRORS = [error.name for error in ErrorCode if error is not ErrorCode.NONE]
+OTHER_KEY = "names in some segments were not found: they are hashed with another key; search with its file too"
 UNKNOWN = re.compile(r"UNKNOWN_(MINUS_)?\d{1,5}", re.ASCII)  # the journal's name of an error that is newer
 
 known_kind = checked(partial(name, known=KINDS))
@@ -90,7 +91,10 @@ def search_(
             known = None if secret is None else pseudonyms(secret)
         except KeyFileError as error:
             give_up(str(error))
-        found = _print(search(journal, EventFilter(since, until, **wanted, pseudonyms=known)), raw)
+        keys = set[str]()
+        found = _print(search(journal, EventFilter(since, until, **wanted, pseudonyms=known), keys), raw)
+    if known is not None and (others := keys - {known.id}):
+        click.echo(f"{secret}: {OTHER_KEY} ({printable(', '.join(sorted(others)))})", err=True)
     sys.exit(0 if found else 1)
 
 

@@ -297,7 +297,11 @@ def test_hashed_names_are_found_with_their_key(journal: Path, tmp_path: Path) ->
     writer.end()
     assert audit("search", tmp_path / "hashed", "--resource", "orders-3").exit_code == 1
     found = audit("search", tmp_path / "hashed", "--resource", "orders-3", "--pseudonyms", tmp_path / "secret")
-    assert len(found.output.splitlines()) == 3
+    assert (len(found.stdout.splitlines()), found.stderr) == (3, "")
+    (tmp_path / "other").write_text("x" * 32)
+    missed = audit("search", tmp_path / "hashed", "--resource", "orders-3", "--pseudonyms", tmp_path / "other")
+    assert (missed.exit_code, missed.stdout) == (1, "")
+    assert "were not found: they are hashed with another key" in missed.stderr
     (tmp_path / "short").write_text("x")
     assert "too short for pseudonyms" in audit("search", journal, "--pseudonyms", tmp_path / "short").output
     assert "there is no such file" in audit("search", journal, "--pseudonyms", tmp_path / "none").output
