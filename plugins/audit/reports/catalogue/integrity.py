@@ -41,7 +41,8 @@ def told(facts: JournalFacts) -> Iterator[tuple[Any, ...]]:
     for remark in facts.remarks:
         remarks.setdefault(remark.place, []).append(": ".join(filter(None, (remark.events, remark.what))))
     for one in facts.segments:
-        yield one.path, one.state, one.first, one.last, one.sha256, "; ".join(remarks.get(one.path, ())) or None
+        said = "; ".join(remarks.get(one.path, ()))
+        yield one.path, one.state, one.first, one.last, one.sha256 or None, said or None
     segments = {one.path for one in facts.segments}
     for remark in facts.remarks:
         if remark.place not in segments:

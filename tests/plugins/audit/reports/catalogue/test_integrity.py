@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-from plugins.audit.reports.catalogue.integrity import REPORT
+from plugins.audit.reports.catalogue.integrity import REPORT, told
 from plugins.audit.reports.facts import JournalFacts, RemarkFacts, SegmentFacts
 from plugins.audit.reports.inputs import Inputs
 from tests.plugins.audit.reports.asked import asked
@@ -34,3 +34,10 @@ def test_each_file_is_told_with_what_is_said_of_it(spark: SparkSession) -> None:
 def test_of_a_topic_the_sentence_says_that_nothing_was_checked() -> None:
     said = REPORT.summary([{"state": "not checked", "remark": None}], 1)
     assert said == "Nothing was checked, since a topic has no seals. Those of the journal prove its events."
+
+
+def test_a_partition_of_a_topic_has_no_hash() -> None:
+    facts = JournalFacts(
+        "kafka://k:9092/audit", False, segments=(SegmentFacts("audit-0", "", None, None, "not checked"),)
+    )
+    assert list(told(facts)) == [("audit-0", "not checked", None, None, None, None)]

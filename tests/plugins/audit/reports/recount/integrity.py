@@ -14,7 +14,7 @@ def rows(events: list[Event], inputs: Inputs) -> Rows:
     for one in facts.segments:
         of_it = (remark for remark in facts.remarks if remark.place == one.path)
         said = [f"{remark.events}: {remark.what}" if remark.events else remark.what for remark in of_it]
-        yield one.path, one.state, one.first, one.last, one.sha256, "; ".join(said) if said else None
+        yield one.path, one.state, one.first, one.last, one.sha256 or None, "; ".join(said) if said else None
     for remark in facts.remarks:
         if remark.place not in files:
             yield remark.place, "remark", remark.first, remark.last, None, remark.what
