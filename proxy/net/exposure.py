@@ -4,7 +4,7 @@ Rules:
 * No port is open before the brokers are known. Until then clients are refused, as by a broker that is down.
 * The port of a broker opens when the broker is learned of: from discovery, from the rewriting of a response, or from
   another worker. What one listener of a cluster learns, all its listeners learn, in all workers: a client that was told
-  of a broker by one may come to another. News from another worker is not passed on.
+  of a broker by one may come to another. News from another worker is not passed on, but discovery is asked to run.
 * A port is closed when discovery has not found its broker for ten minutes and no client uses it. The broker gets the
   same port when it comes back.
 * A faulty broker can tell of a thousand brokers at once. Their ports open and close in slices; others run in between.
@@ -110,7 +110,8 @@ class Exposure(BrokerPorts):
         """Take in a broker that another worker saw."""
         if self._opened:
             self._early.pop(learned.node_id, None)  # older news
-            self._learn(learned.node_id, Endpoint(learned.host, learned.port))
+            if self._learn(learned.node_id, Endpoint(learned.host, learned.port)):
+                self.ask_again()
         elif learned.node_id in self._early or len(self._early) < self._most:
             self._early[learned.node_id] = learned
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 import pytest
 import trio
@@ -111,6 +112,17 @@ async def test_what_another_worker_told_is_not_told_again(make: Make) -> None:
         exposure.learn(Learned("main", 3, *address))
         assert exposure.topologies["clients-0"].brokers[3].real == address
     assert told == []
+
+
+async def test_what_is_new_from_another_worker_asks_for_a_discovery(make: Make) -> None:
+    """Otherwise health shows a broker that moved at its old address for half a minute, and clients are sent there."""
+    exposure = await make(told=[])
+    await exposure.open()
+    asked: list[Endpoint] = []
+    for address in (KAFKA, KAFKA, Endpoint("elsewhere", 9092)):
+        exposure.ask_again = partial(asked.append, address)
+        exposure.learn(Learned("main", 3, *address))
+    assert asked == [KAFKA, Endpoint("elsewhere", 9092)]
 
 
 async def test_what_others_learned_before_the_ports_are_open_waits_and_is_bounded(make: Make) -> None:
