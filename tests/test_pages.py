@@ -1,5 +1,6 @@
 """The pages are true: their links lead somewhere, their examples work, and README.md stays short."""
 
+import configparser
 import re
 import shlex
 from itertools import takewhile
@@ -10,6 +11,8 @@ import pytest
 
 from proxy.cli import COMMANDS, main
 from proxy.config import examine_text
+from proxy.config.limit_options import LimitOptions
+from proxy.net.worker_process import GRACE
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("proxy", "rules", "plugins", "chaos", "deploy", "tests")
@@ -98,6 +101,14 @@ def test_the_smallest_file_in_the_readme_is_right() -> None:
 def test_every_whole_configuration_lacks_nothing_but_the_files_it_names(name: str, block: str) -> None:
     _, problems = examine_text(block, name, {"KAFKA_PASSWORD": "secret"})
     assert not [str(problem) for problem in problems if "there is no" not in str(problem)]
+
+
+def test_the_unit_for_systemd_gives_the_proxy_the_time_that_it_needs_to_end() -> None:
+    (text,) = [block for _, block in blocks("ini") if block.startswith("[Unit]")]
+    unit = configparser.ConfigParser(interpolation=None)
+    unit.read_string(text)
+    assert unit["Service"].getint("TimeoutStopSec") > LimitOptions().drain + GRACE
+    assert unit["Service"]["KillMode"] == "mixed"  # workers are told by the supervisor alone
 
 
 @pytest.mark.parametrize(("name", "block"), blocks("python"))
