@@ -34,7 +34,7 @@ from proxy.net.exposure import Exposure
 from proxy.net.listeners import Listener
 from proxy.net.newcomer import Newcomer
 from proxy.net.reaching import Reaching
-from proxy.net.tls.handshake import HandshakeError
+from proxy.net.tls.handshake import HandshakeError, SilentError
 from proxy.net.upstream import Upstream
 from proxy.net.worker_parts import WorkerParts
 
@@ -124,6 +124,9 @@ class Arrivals:
             counters.slow_dial += error.stalled
             upstream.ask_again()
             self._complain("broker unreachable", newcomer.broker_id, peer, str(error), broker=newcomer.broker_id)
+            return
+        except SilentError as error:
+            newcomer.why = f"no TLS: {error}"
             return
         except HandshakeError as error:
             newcomer.why = f"no TLS: {error}"

@@ -40,6 +40,10 @@ class HandshakeError(Exception):
         self.limit = limit
 
 
+class SilentError(HandshakeError):
+    """A client left without a byte. A load balancer that looks whether the port is open does so: no fault."""
+
+
 async def shake_hands(tls: TlsSocket, seconds: float) -> None:
     """Do the handshake. Raises HandshakeError."""
     try:
@@ -49,8 +53,14 @@ async def shake_hands(tls: TlsSocket, seconds: float) -> None:
     except ssl.SSLError as error:
         raise HandshakeError(described(error, tls.began)) from None
     except OSError as error:
-        raise HandshakeError(f"the connection broke: {error.strerror or error}") from None
+        why = f"the connection broke: {error.strerror or error}"
+        raise (SilentError if _was_silent(tls) else HandshakeError)(why) from None
     raise HandshakeError(f"not done within {round(seconds, 2):g} s", "handshake")
+
+
+def _was_silent(tls: TlsSocket) -> bool:
+    """Is it a client that has sent nothing?"""
+    return tls.tls.server_side and not tls.received
 
 
 async def _shake(tls: TlsSocket) -> None:
@@ -122,7 +132,7 @@ def _take(tls: TlsSocket) -> bool:
     except BlockingIOError:
         return False
     if tls.received == before:
-        raise HandshakeError("it closed the connection")
+        raise (SilentError if _was_silent(tls) else HandshakeError)("it closed the connection")
     if tls.began[0] & SSL2:
         raise HandshakeError("it does not speak TLS")
     if tls.received > MOST:

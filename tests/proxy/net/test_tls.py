@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 import ssl
+import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -111,6 +113,28 @@ async def test_a_client_without_tls_is_one_line_in_the_log(
             await plain.aclose()
     (line,) = [line for line in logs if line["event"] == "no TLS"]
     assert why in line["why"]
+
+
+@pytest.mark.parametrize("lingering", [None, 0])
+async def test_a_probe_that_leaves_without_a_byte_is_no_fault(
+    broker: Broker, authority: Authority, lingering: int | None
+) -> None:
+    """Load balancers look every few seconds whether a port is open, and growing faults are an alert."""
+    config = secured(authority, broker.endpoint)
+    async with serving(config) as gateway:
+        with capture_logs() as logs, trio.fail_after(PATIENCE):
+            for number, said in enumerate((b"", b"\0\0\0\x12"), 1):  # the second client is no probe
+                client = await trio.open_tcp_stream(LOOPBACK, port_of(config))
+                await client.send_all(said)
+                if lingering is not None and not said:  # it resets the connection
+                    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, lingering))
+                while gateway.counters.accepted < number:
+                    await trio.lowlevel.checkpoint()
+                await client.aclose()
+                while gateway.counters.open:
+                    await trio.lowlevel.checkpoint()
+        assert [line["event"] for line in logs] == ["no TLS"]
+        assert gateway.counters.failed_handshakes == 1
 
 
 async def test_a_client_with_tls_on_a_plain_port_is_one_line_in_the_log(broker: Broker, authority: Authority) -> None:
