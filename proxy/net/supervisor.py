@@ -116,7 +116,7 @@ def _counted(counters: AdminCounters, tasks: Tasks, serving: Serving) -> CountsB
     failed, left_out = tasks.counters.failed_tasks, tasks.complaints.left_out
     counted = asdict(counters) | {"failed_tasks": failed, "log_lines_left_out": left_out}
     if isinstance(serving, Workers):  # a single worker is this process, and reports its log
-        counted["log_lines_not_taken"] = logs.dropped()
+        counted |= {"log_lines_not_taken": logs.dropped(), "dead_workers": serving.dead}
     return counted
 
 

@@ -65,6 +65,7 @@ async def look(watched: Sequence[Watched], tasks: Tasks) -> bool:
             elif isinstance(found, FAILURES):
                 raise found
             elif found is not None:
+                tasks.counters.refused_files += not found.taken
                 _tell(what, found, tasks.complaints)
     return any(isinstance(found, Reload) and found.taken for found in looked)
 

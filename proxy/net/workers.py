@@ -3,7 +3,6 @@
 Rules:
 * A worker that cannot start, and says why, ends the proxy. So do five deaths in a row before a worker was ready.
 * A worker that dies later is replaced: at once if it had served for a while, otherwise after 0.5 s, 1 s, ... 30 s.
-* A worker has a process group of its own: Ctrl-C reaches only the supervisor, which then tells the workers.
 * A worker ends with its supervisor, however that ended, because the channel between them closes.
 * Brokers that one worker learns of are told to all (`learned_brokers.py`).
 * A change at run time is taken by all of them or by none (`agreement.py`).
@@ -60,6 +59,7 @@ class Workers:
         self._stopping = trio.Event()
         self._agreement = Agreement(settings, self._children, self._stopping)
         self._shared: IO[bytes]  # a file of numbers that they count together
+        self.dead = 0  # workers that died and are replaced
         self.ending = DrainResult("workers")
         self.states = SharedStates(self._agreement)
 
@@ -164,6 +164,7 @@ class Workers:
             if deaths >= MOST_DEATHS and not was_ready:
                 raise StartError(f"worker {worker} died {deaths} times before it was ready; the last one {why}")
             pause = 0.0 if lived >= STEADY else backoff(FIRST_PAUSE, LAST_PAUSE, deaths)
+            self.dead += 1
             log.error("worker died", worker=worker, why=why, replaced_in=f"{pause:g}s")
             with trio.move_on_after(pause):
                 await self._stopping.wait()

@@ -35,6 +35,7 @@ class NetworkCounters:
     unusable_brokers: int = 0  # brokers whose id, host or port no broker can have
     over_brokers: int = 0  # brokers beyond the maximum of known brokers
     closed_ports: int = 0  # the port for a broker, or a bootstrap port, could not be opened
+    refused_files: int = 0  # a file changed and cannot be used; its previous content stays in force
     loops: int = 0  # a broker's address leads back to this proxy
 
 

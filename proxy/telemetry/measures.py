@@ -97,6 +97,8 @@ MEASURES = (
     Measure("unusable_brokers", FAULTS, {"reason": "broker_unusable"}),
     Measure("closed_ports", FAULTS, {"reason": "port_not_open"}),
     Measure("loops", FAULTS, {"reason": "loop"}),
+    Measure("refused_files", FAULTS, {"reason": "file_not_reloaded"}),
+    Measure("dead_workers", FAULTS, {"reason": "worker_died"}),  # counted by the supervisor
     Measure("over_brokers", LIMITS, {"limit": "brokers"}),
     Measure("brokers", BROKERS, {}),
     Measure("closed_admin_connections", ADMIN_CLOSED, {}),

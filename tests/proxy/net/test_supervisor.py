@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -259,6 +260,23 @@ def test_what_the_supervisor_leaves_out_of_the_log_is_a_metric(run: Run, workers
     assert values["doorkeeper_log_lines_dropped_total"] == closed - len(proxy.lines("admin connection closed")) > 0
     assert values["doorkeeper_faults_total"] == 0
     assert any('reason="not_taken"' in line for line in metrics) == (workers > 1)  # a single worker reports its log
+    assert proxy.stop() == 0
+
+
+def test_a_worker_that_died_is_a_metric(run: Run) -> None:
+    """It begins to count at 0 again, so no other metric shows that."""
+    admin = free_port(LOOPBACK)
+    proxy = run(f"workers: 2\nadmin: {{bind: {LOOPBACK}:{admin}}}")
+    proxy.line("ready")
+    by_thread = [task.read_text().split() for task in Path(f"/proc/{proxy.pid}/task").glob("*/children")]
+    worker, _ = itertools.chain(*by_thread)
+    os.kill(int(worker), signal.SIGKILL)
+    proxy.line("worker died")
+    with urllib.request.urlopen(f"http://{LOOPBACK}:{admin}/metrics") as answer:
+        metrics = answer.read().decode().splitlines()
+    (died,) = [line for line in metrics if 'reason="worker_died"' in line]
+    assert 'worker="admin"' in died
+    assert float(died.split()[-1]) == 1
     assert proxy.stop() == 0
 
 

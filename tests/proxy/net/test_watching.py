@@ -65,7 +65,9 @@ async def told(tasks: Tasks, last: Changing, *others: Changing) -> list[dict[str
 
 async def test_a_change_is_told_and_so_is_one_that_cannot_be_taken(tmp_path: Path) -> None:
     changes = Reload("a.yaml", True, ("a warning",)), Reload("a.yaml", False, ("1:1: bad", "2:1: worse"))
-    lines = await told(Tasks(NetworkCounters(), Complaints()), Changing(tmp_path / "a.yaml", *changes))
+    counters = NetworkCounters()
+    lines = await told(Tasks(counters, Complaints()), Changing(tmp_path / "a.yaml", *changes))
+    assert counters.refused_files == 1
     assert lines == [
         {"event": "tables reloaded", "log_level": "info", "file": "a.yaml", "warnings": ["a warning"]},
         {

@@ -12,7 +12,7 @@ from proxy.config import LimitOptions
 from proxy.core.limits import Counters as LinkCounters
 from proxy.telemetry.counters import AdminCounters, NetworkCounters
 from proxy.telemetry.instruments import Instruments
-from proxy.telemetry.measures import INSTRUMENTS, LIMITS, MEASURES
+from proxy.telemetry.measures import FAULTS, INSTRUMENTS, LIMITS, MEASURES
 from proxy.telemetry.report import Report
 
 PAGE = (Path(__file__).parents[3] / "proxy" / "telemetry" / "README.md").read_text(encoding="utf-8")
@@ -46,6 +46,13 @@ def test_the_page_has_every_metric_with_its_labels_and_meaning() -> None:
         labels = ", ".join(f"`{label}`" for label in measures[0].attributes)
         expected.append((name, labels, instrument.description))
     assert told == expected
+
+
+def test_the_page_explains_every_reason_of_a_fault() -> None:
+    (_, after) = PAGE.split("## Reasons of `doorkeeper_faults_total`")
+    rows = re.findall(r"^\| (`.*?) \|", after, re.MULTILINE)
+    told = {reason for row in rows for reason in re.findall(r"`(\w+)`", row)}
+    assert told == {measure.attributes["reason"] for measure in MEASURES if measure.instrument == FAULTS}
 
 
 def test_what_prometheus_is_given_has_the_names_of_the_page() -> None:
