@@ -4,6 +4,7 @@ Rules:
 * A method is checked as it is called, and not as the function that it wraps: a decorator may add arguments, or pass on
   any.
 * No method may be async: nobody would await it. Handlers wait with `yield`.
+* A method that takes the place of a marked one is marked too, or nobody would call it. None takes a handler away.
 * A callable whose signature Python does not know is taken as it is.
 """
 
@@ -47,6 +48,9 @@ def check_methods(cls: type, members: Mapping[str, Any]) -> None:
     for name, member in members.items():
         for called in _calls(name, member):
             check_method(cls, name, member, called)
+    for name, member in vars(cls).items():
+        if member is not None and not _is_marked(member) and _is_marked(getattr(super(cls, cls), name, None)):
+            raise TypeError(f"{cls.__name__}.{name} takes the place of a handler, and is none; mark it as the other is")
 
 
 def check_method(cls: type, name: str, member: Any, called: Called) -> None:
@@ -78,6 +82,10 @@ def _calls(name: str, member: Any) -> Iterator[Called]:
     for mark, called in MARKED.items():
         if hasattr(member, mark):
             yield called
+
+
+def _is_marked(member: Any) -> bool:
+    return any(hasattr(member, mark) for mark in ("_wishes", *MARKED))
 
 
 def _bare(takes: Signature) -> str:

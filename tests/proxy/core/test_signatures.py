@@ -76,6 +76,22 @@ def test_a_method_that_nobody_would_await_is_told_of(name: str) -> None:
         type("Mistaken", (Plugin,), members)
 
 
+class Seeing(Plugin):
+    @on_request(MetadataRequest)
+    def seen(self, ctx: Any, request: Any) -> None: ...
+
+
+def test_what_takes_the_place_of_a_handler_is_marked_too() -> None:
+    def seen(self: Any, ctx: Any, request: Any) -> None: ...
+
+    said = r"^Mistaken\.seen takes the place of a handler, and is none; mark it as the other is$"
+    with pytest.raises(TypeError, match=said):
+        type("Mistaken", (Seeing,), {"seen": seen})
+    (handler,) = type("Right", (Seeing,), {"seen": on_request(MetadataRequest)(seen)})().handlers()
+    assert handler.call.__func__ is seen
+    assert not [*type("Without", (Seeing,), {"seen": None})().handlers()]
+
+
 def adding(function: Callable[..., Any]) -> Callable[..., Any]:
     """A decorator that adds an argument."""
 
