@@ -117,6 +117,7 @@ class Audit(Plugin):
             window=lambda: max(self._file.longest_window, self._not_served.window),
             copy=sink.offer if sink else no_copy,
             unwritten=services.counter("lost_events", LOST, why="not writable").add,
+            refused=services.counter("refused_writes", "Writes of the journal that the disk refused.").add,
         )
         self._is_required = options.policy == "required"
         self._answers = WaitingAnswers(self._journal, clock, options.patience)

@@ -47,7 +47,8 @@ class Journal:
     """A journal in `folder`, written by one process.
 
     `due` gives the summaries that are over at a moment, `window` the longest time for which they count, in seconds.
-    `copy` gets lines that are on disk, `unwritten` the number of events that could not be made into lines.
+    `copy` gets lines that are on disk. `unwritten` counts events that could not be made into lines, `refused` counts
+    writes that the disk refused.
     """
 
     def __init__(
@@ -64,19 +65,16 @@ class Journal:
         window: Callable[[], float] = lambda: 0.0,
         copy: Copy = no_copy,
         unwritten: Callable[[int], object] = lambda events: None,
+        refused: Callable[[int], object] = lambda writes: None,
     ) -> None:
-        self._folder = folder
-        self._key_file = key_file
-        self._instance = instance
-        self._worker = worker
+        self._folder, self._key_file = folder, key_file
+        self._instance, self._worker = instance, worker
         self._tell = tell
         self._rotation = rotation or Rotation()
         self._clock = clock
         self._queue = EventQueue(room)
-        self._due = due
-        self._window = window
-        self._copy = copy
-        self._unwritten = unwritten
+        self._due, self._window, self._copy = due, window, copy
+        self._unwritten, self._refused = unwritten, refused
         self._refused_at: float | None = None  # when the disk refused a write last
         self._one_writes = threading.Lock()
         self._wanted = threading.Event()
@@ -185,6 +183,7 @@ class Journal:
         try:
             work()
         except OSError as error:
+            self._refused(1)
             if self._refused_at is None:
                 place = str(error.filename or self._folder)
                 why = f"{error.strerror}; {_REMEDY}"

@@ -14,6 +14,7 @@ from plugins.audit import Audit
 from plugins.audit.contents import segment_lines
 from plugins.audit.events import LONGEST_NAME
 from plugins.audit.frames import LARGEST
+from plugins.audit.open_segment import OpenSegment
 from plugins.audit.queue import SIZE
 from plugins.audit.segments import segments
 from plugins.audit.verify import verify
@@ -624,6 +625,22 @@ def test_a_request_of_many_resources_is_told_in_part(audit: Audit, written: Writ
     (event,) = requests(written())
     assert len(event["resources"]) == 10_000
     assert event["resources_left_out"] == 50
+
+
+def test_writes_that_the_disk_refuses_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(self: OpenSegment, lines: list[bytes]) -> None:
+        raise OSError(28, "No space left on device")
+
+    worker = FakeWorker()
+    audit = build(Audit, worker, journal=str(tmp_path / "journal"))
+    audit.start()
+    audit.happened(connection(), Refused("PLAIN", "wrong password"))
+    monkeypatch.setattr(OpenSegment, "write", full)
+    for _ in range(3):
+        for _, work in worker.works:
+            work()
+        worker.clock.now += 1.0
+    assert worker.counts == {"refused_writes": 3}
 
 
 def test_events_without_room_are_counted(tmp_path: Path) -> None:

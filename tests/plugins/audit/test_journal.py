@@ -42,7 +42,8 @@ Begin = Callable[..., Journal]
 def begin(tmp_path: Path, worker: FakeWorker) -> Begin:
     def begun(instance: str = "3f9c2a71", rotation: Rotation | None = None, room: int = 50_000) -> Journal:
         folder, key = tmp_path / "journal", tmp_path / "journal.key"
-        journal = Journal(folder, key, instance, 0, worker.tell, worker.clock, rotation, room=room)
+        refused = worker.counter("refused_writes", "").add
+        journal = Journal(folder, key, instance, 0, worker.tell, worker.clock, rotation, room=room, refused=refused)
         journal.open()
         return journal
 
@@ -132,6 +133,7 @@ def test_a_disk_that_refused_is_left_alone_for_a_second(
     monkeypatch.undo()
     journal.work()
     assert worker.lines[-1][0] == "audit journal cannot be written"
+    assert worker.counts == {"refused_writes": 1}, "it is not tried at once"
     worker.clock.now += journal_module.AGAIN
     journal.work()
     assert worker.lines[-1][0] == "audit journal is written again"
