@@ -103,7 +103,6 @@ class Audit(Plugin):
         self._levels = None if options.levels is None else services.watch("levels", options.levels, FORM.load)
         self._windows = Windows()
         self._not_served = NotServedWindows()
-        rotation = Rotation(options.segment, options.sealed)
         self._sink = sink = topic_sink(options.topic, services, instance)
         self._journal = Journal(
             Path(options.journal),
@@ -112,7 +111,7 @@ class Audit(Plugin):
             services.worker,
             services.tell,
             clock,
-            rotation,
+            Rotation(options.segment, options.sealed),
             due=self._due,
             window=lambda: max(self._file.longest_window, self._not_served.window),
             copy=sink.offer if sink else no_copy,

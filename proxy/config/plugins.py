@@ -1,13 +1,7 @@
-"""Plugins by name: the entries under `plugins:` in a file, and the class of each.
-
-A plugin is a subclass of `proxy.plugin.Plugin`, and may have `Options` of its own. The plugins that come with the proxy
-are in `BUILT_IN`. An installed package adds its own by an entry point in the group `doorkeeper.plugins`:
-
-    [project.entry-points."doorkeeper.plugins"]
-    shadow = "my_package.shadow:Shadow"
+"""Plugins by name: the entries under `plugins:` in a file, with their options.
 
 A name of ours stays ours: a package's plugin of the same name is told with a warning, and not used. A name that two
-packages have is refused. A class is imported only when a file names it.
+packages have is refused. A class is imported only when a file names it (`plugin_classes.py`).
 
 A plugin whose options name files may have `examine(options)`. It returns the problems with these files: at an option
 (Finding), or in the file itself (Problem). A plugin whose options name clusters may have `clusters(options)`, which
@@ -16,39 +10,20 @@ gives their paths and names.
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import EntryPoints, entry_points
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, PlainValidator, ValidationInfo, WithJsonSchema, create_model
 
-from proxy.core.failure import FAILURES, PluginFailure, raised_outside
-from proxy.core.signatures import MADE, check_method
+from proxy.config.plugin_classes import BUGGY, BUILT_IN, GROUP, BrokenPluginError, known, packages, plugin_class
+from proxy.core.failure import FAILURES, PluginFailure
 from proxy.text.problems import Finding, Problem
 from proxy.text.words import nearest, shown, wrong
 
-if TYPE_CHECKING:
-    from proxy.core.plugin import Plugin
-
-GROUP = "doorkeeper.plugins"
-_BUGGY = "leave the plugin out, or mend it"
-_RENAME = "give its entry point another name, or uninstall the package"
 ALWAYS_THERE = frozenset({"address", "api_versions"})
-BUILT_IN: dict[str, str] = {
-    "acl": "plugins.acl:Acl",
-    "audit": "plugins.audit:Audit",
-    "faults": "plugins.faults:Faults",
-}
-
-
-class BrokenPluginError(ImportError):
-    """A plugin whose class cannot be had. `way_out` says what helps against that."""
-
-    def __init__(self, fact: str, way_out: str) -> None:
-        super().__init__(fact)
-        self.way_out = way_out
+_RENAME = "give its entry point another name, or uninstall the package"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +60,7 @@ class PluginUse:
             yield Finding((), f"{fact}; {_RENAME}", warning=True)
 
     def _failed(self, error: PluginFailure) -> Finding:
-        return Finding((), f"{_failure(self.name, error)}; {_BUGGY}")
+        return Finding((), f"{_failure(self.name, error)}; {BUGGY}")
 
     @staticmethod
     def declaration(name: str) -> type[BaseModel]:
@@ -117,49 +92,6 @@ def _installed(info: ValidationInfo) -> EntryPoints:
     return kept[GROUP]
 
 
-def _known(installed: EntryPoints) -> Mapping[str, str]:
-    """Every plugin that a file can name, and the place of its class (`module:Class`)."""
-    return {point.name: point.value for point in installed} | BUILT_IN
-
-
-def _packages(name: str, installed: EntryPoints) -> list[str]:
-    """The installed packages that have a plugin of this name."""
-    return sorted("?" if point.dist is None else point.dist.name for point in installed.select(name=name))
-
-
-def plugin_class(name: str, installed: EntryPoints | None = None) -> type[Plugin]:
-    """The class behind a name. `installed`: the plugins of packages, if they were looked up already.
-
-    Raises KeyError for an unknown name, BrokenPluginError for a broken one, TypeError for no Plugin.
-    """
-    place = BUILT_IN.get(name) or _known(entry_points(group=GROUP) if installed is None else installed)[name]
-    module, _, attribute = place.partition(":")
-    try:
-        imported = importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        is_its_own = error.name is not None and f"{module}.".startswith(f"{error.name}.")
-        way_out = f'correct its entry point "{place}"' if is_its_own else "install what it needs"
-        raise BrokenPluginError(str(error), way_out) from error
-    except ImportError as error:  # a module is there and lacks a name, or a library of the system
-        raise BrokenPluginError(str(error), "install the versions that it needs, or leave it out") from error
-    except SyntaxError as error:  # its text has the line
-        raise BrokenPluginError(f"{type(error).__name__}: {error}", _BUGGY) from error
-    except FAILURES as error:  # a package of somebody else's may raise anything while it is imported
-        raise BrokenPluginError(f"{type(error).__name__}: {error} ({raised_outside(error)})", _BUGGY) from error
-    found: object = getattr(imported, attribute, None)
-    if found is None:
-        raise BrokenPluginError(f'"{module}" has no "{attribute}"', f'correct its entry point "{place}"')
-    from proxy.core.plugin import Plugin  # the import takes 0.1 s, which a file without plugins does not need
-
-    if not (isinstance(found, type) and issubclass(found, Plugin)):
-        raise TypeError(f"{place} is no subclass of proxy.plugin.Plugin")
-    try:
-        check_method(found, "__init__", found.__init__, MADE)
-    except TypeError as error:
-        raise BrokenPluginError(str(error), _BUGGY) from None
-    return found
-
-
 def _entry(value: object, info: ValidationInfo) -> PluginUse:
     """Read `{name: options}`, `{name: null}` or a bare `name`."""
     entry = {value: None} if isinstance(value, str) else value
@@ -167,14 +99,14 @@ def _entry(value: object, info: ValidationInfo) -> PluginUse:
         raise wrong(f"{shown(value)} is not one plugin", 'write "- name: {options}", one plugin to each "-"')
     name, given = next(iter(entry.items()))
     installed = _installed(info)
-    packages = _packages(str(name), installed)
+    owners = packages(str(name), installed)
     if name in ALWAYS_THERE:
-        if packages:
-            fact = f'"{name}" is always there, as the plugin of Doorkeeper; that of "{packages[0]}" cannot be used'
+        if owners:
+            fact = f'"{name}" is always there, as the plugin of Doorkeeper; that of "{owners[0]}" cannot be used'
             raise wrong(fact, _RENAME)
         raise wrong(f'"{name}" is always there', "leave it out")
-    if len(packages) > 1 and name not in BUILT_IN:
-        both = " and ".join(f'"{package}"' for package in packages)
+    if len(owners) > 1 and name not in BUILT_IN:
+        both = " and ".join(f'"{package}"' for package in owners)
         raise wrong(f'the packages {both} each have a plugin "{name}"', "uninstall all but one of them")
     try:
         plugin = plugin_class(name, installed)
@@ -192,12 +124,12 @@ def _entry(value: object, info: ValidationInfo) -> PluginUse:
     except ValueError:  # its problems
         raise
     except FAILURES as error:  # a validator of somebody else's may raise anything
-        raise wrong(_failure(name, error), _BUGGY) from None
-    return PluginUse(name, plugin, getattr(under_name, name), tuple(packages) if name in BUILT_IN else ())
+        raise wrong(_failure(name, error), BUGGY) from None
+    return PluginUse(name, plugin, getattr(under_name, name), tuple(owners) if name in BUILT_IN else ())
 
 
 def _unknown_plugin(name: str, installed: EntryPoints) -> Exception:
-    return wrong(f'unknown plugin "{name}"', nearest(name, _known(installed)) or "none is installed; leave it out")
+    return wrong(f'unknown plugin "{name}"', nearest(name, known(installed)) or "none is installed; leave it out")
 
 
 # `schema` puts the schema of an entry together, since the plugins decide what it is.

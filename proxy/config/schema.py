@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from proxy.config.model import Config
-from proxy.config.plugins import BUILT_IN, plugin_class
+from proxy.config.plugin_classes import BUILT_IN, plugin_class
 from proxy.text.quantities import FROM_ENVIRONMENT
 
 SHIPPED = Path(__file__).parent.parent / "gateway.schema.json"

@@ -8,7 +8,7 @@ import yaml
 from pydantic import BaseModel, TypeAdapter
 
 from proxy.config.model import Config
-from proxy.config.plugins import BUILT_IN, plugin_class
+from proxy.config.plugin_classes import BUILT_IN, plugin_class
 from proxy.config.reference import PAGE, Option, options, renewed, table
 
 OPTIONS = {option.path: option for option in options()}

@@ -8,7 +8,7 @@ import trio
 from structlog.testing import capture_logs
 from trio.testing import wait_all_tasks_blocked
 
-from proxy.config.plugins import BUILT_IN
+from proxy.config.plugin_classes import BUILT_IN
 from proxy.core.decisions import Disconnect, How, Steps, Wait
 from proxy.core.signal import Signal
 from proxy.core.topology import Endpoint
