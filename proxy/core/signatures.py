@@ -10,7 +10,9 @@ Rules:
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from inspect import Parameter, Signature, iscoroutinefunction, signature
 from typing import Any
 
@@ -40,6 +42,8 @@ MARKED: Mapping[str, Called] = {
     "_unsupported": ("ctx",),
     "_unreadable": ("ctx",),
 }
+# What gets no `self`. A `partial` gets it from Python 3.14 on.
+UNBOUND: tuple[type, ...] = (staticmethod, classmethod, *((partial,) if sys.version_info < (3, 14) else ()))
 MADE: Called = ("options", "services")
 
 
@@ -64,7 +68,7 @@ def check_method(cls: type, name: str, member: Any, called: Called) -> None:
         takes = signature(function, follow_wrapped=False)
     except (ValueError, TypeError):
         return
-    is_bound = isinstance(member, staticmethod | classmethod) or not hasattr(type(member), "__get__")
+    is_bound = isinstance(member, UNBOUND) or not hasattr(type(member), "__get__")
     try:
         takes.bind(*called if is_bound else ("self", *called))
     except TypeError:
