@@ -16,7 +16,7 @@ Rules:
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import partial
+from dataclasses import dataclass
 from struct import Struct
 from typing import NamedTuple
 
@@ -37,24 +37,36 @@ PATIENCE = 10_000  # requests that found no room, after which the memory is empt
 EPOCH = Struct(">i")
 
 
-class FetchSample(NamedTuple):
+@dataclass(slots=True, eq=False)
+class FetchSample:
     """A request that passed, and the edition of the rules that let it pass."""
 
     ctx: Context
+    authorizer: ClientAuthorizer
     edition: object
     session: AuthorizedSession
     content: object  # of the session, after the request
     epoch_at: int = 0  # the position of the session epoch, behind the head
 
+    @property
+    def holds(self) -> bool:
+        """Are the same rules in force?"""
+        return self.authorizer.decides_by(self.edition)
+
+    def is_next(self, rest: memoryview) -> bool:
+        """Is a request that is like this one, and has this `rest` behind its head, the next one of its session?"""
+        if not self.authorizer.decides_by(self.edition):
+            return False
+        return self.session.repeat(EPOCH.unpack_from(rest, self.epoch_at)[0], self.content)
+
 
 class FetchLayout:
     """The bytes that matter in requests of one length, and their values in the requests that passed."""
 
-    __slots__ = ("format", "said", "tried", "unpack")
+    __slots__ = ("fixed", "said", "tried")
 
     def __init__(self, fixed: Struct) -> None:
-        self.format = fixed.format
-        self.unpack = fixed.unpack_from
+        self.fixed = fixed
         self.said: dict[tuple[bytes, ...], FetchSample] = {}
         self.tried = 0  # requests that were examined for this layout
 
@@ -81,14 +93,11 @@ class FetchSamples:
     def find(self, api: int, rest: memoryview) -> FetchSample | None:
         """The sample that a frame is like of which this is the `rest` behind its head."""
         layout = self._layouts.get((api, len(rest)))
-        return None if layout is None else layout.said.get(layout.unpack(rest, 0))
-
-    def is_next(self, sample: FetchSample, authorizer: ClientAuthorizer, rest: memoryview) -> bool:
-        """Is a request that is like this sample the next of its session, and are the same rules in force?"""
-        if not authorizer.decides_by(sample.edition):
-            self.let_go()  # their notes keep rules in memory that were replaced
-            return False
-        return sample.session.repeat(EPOCH.unpack_from(rest, sample.epoch_at)[0], sample.content)
+        sample = None if layout is None else layout.said.get(layout.fixed.unpack_from(rest, 0))
+        if sample is None or sample.holds:
+            return sample
+        self.let_go()  # their notes keep rules in memory that were replaced
+        return None
 
     def is_worth_keeping(self, api: int, length: int, edition: object) -> bool:
         """Whether it is not the first of its length, and there is room: finding a layout costs time."""
@@ -111,8 +120,8 @@ class FetchSamples:
             layout = self._layouts[api, length] = FetchLayout(fixed)
             self._room -= PIECE * (len(varying) + 1)
         layout.tried += 1
-        if fixed.format == layout.format:
-            said = layout.unpack(frame, HEAD)
+        if fixed.format == layout.fixed.format:
+            said = fixed.unpack_from(frame, HEAD)
             self._room -= sum(map(len, said)) + PIECE * len(said)
             if self._room >= 0:
                 layout.said[said] = sample
@@ -122,15 +131,13 @@ class KnownSession(NamedTuple):
     """One session whose requests may pass, as the link knows it: it asks `goes_on`."""
 
     samples: FetchSamples
-    authorizer: ClientAuthorizer
     api: int
     session: AuthorizedSession
 
     def goes_on(self, rest: memoryview) -> bool:
         """May a request of this session pass that goes on like this behind its head? See `Beginning.rest`."""
-        samples, authorizer, api, session = self
-        sample = samples.find(api, rest)
-        return sample is not None and sample.session is session and samples.is_next(sample, authorizer, rest)
+        sample = self.samples.find(self.api, rest)
+        return sample is not None and sample.session is self.session and sample.is_next(rest)
 
 
 class SessionFastPath:
@@ -153,8 +160,7 @@ class SessionFastPath:
         samples: FetchSamples | None = connection.samples.get(self)
         if samples is None or len(frame) < length or (sample := samples.find(api, rest := frame[HEAD:])) is None:
             return self._others.passes(connection, api, frame, length)
-        authorizer: ClientAuthorizer = connection.notes[self._authorizer.name]
-        return sample.ctx if samples.is_next(sample, authorizer, rest) else None
+        return sample.ctx if sample.is_next(rest) else None
 
     def learn(self, ctx: Context, frame: memoryview, body: int) -> Beginning | None:
         """Keep a request that was read and passed, if others like it may pass."""
@@ -165,16 +171,14 @@ class SessionFastPath:
             return None
         samples: FetchSamples = ctx.connection.samples.setdefault(self, FetchSamples())
         authorizer: ClientAuthorizer = ctx.connection.notes[self._authorizer.name]
-        sample = FetchSample(self._fetch.as_sample(ctx), authorizer.edition, *continued)
+        sample = FetchSample(self._fetch.as_sample(ctx), authorizer, authorizer.edition, *continued)
         certain = None
         with suppress(*BAD_BYTES):  # the broker will refuse it
-            certain = self._keep(samples, authorizer, sample, frame, body)
-        known = KnownSession(samples, authorizer, ctx.api.key << 16 | ctx.version, sample.session)
+            certain = self._keep(samples, sample, frame, body)
+        known = KnownSession(samples, ctx.api.key << 16 | ctx.version, sample.session)
         return Beginning(HEAD, known.goes_on, sample.ctx, certain, whole=True)
 
-    def _keep(
-        self, samples: FetchSamples, authorizer: ClientAuthorizer, sample: FetchSample, frame: memoryview, body: int
-    ) -> Certain | None:
+    def _keep(self, samples: FetchSamples, sample: FetchSample, frame: memoryview, body: int) -> Certain | None:
         """Keep a sample of a request, if that is worth while. Returns which are like it."""
         api, version = sample.ctx.api, sample.ctx.version
         key = api.key << 16 | version
@@ -183,7 +187,6 @@ class SessionFastPath:
         epoch = spans_finder(FetchRequest, version, "session_epoch")(frame, body)[:-1]
         offsets = spans_finder(FetchRequest, version, *OFFSETS)(frame, body)[:-1]
         varying = epoch + offsets
-        sample = sample._replace(epoch_at=epoch[0][0] - HEAD)
+        sample.epoch_at = epoch[0][0] - HEAD
         samples.keep_layout(key, frame, varying, sample)
-        is_next = partial(samples.is_next, sample, authorizer)
-        return Certain(len(frame), varying=varying, exact=True, rest=is_next)
+        return Certain(len(frame), varying=varying, exact=True, rest=sample.is_next)

@@ -68,6 +68,8 @@ class AuthorizedSession(FetchSession):
     `stale`: later requests passed unread, so that the offsets known here are old.
     """
 
+    __slots__ = ("_asked", "_edition", "_unnamed", "refused", "stale")
+
     def __init__(self, *, by_id: bool) -> None:
         super().__init__(by_id=by_id)
         self.stale = False

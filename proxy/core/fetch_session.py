@@ -26,6 +26,8 @@ class FetchedTopic(NamedTuple):
 class FetchSession:
     """All topics that the client fetches, each with its partitions as they were asked for last."""
 
+    __slots__ = ("__weakref__", "_named", "by_id", "content", "epoch", "is_open", "size", "topics")
+
     def __init__(self, *, by_id: bool) -> None:
         self.by_id = by_id  # its topics are known by their ids
         self.epoch = FIRST  # of the next request

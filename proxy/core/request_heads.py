@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from struct import Struct
 
 from proxy.core.context import Connection, Context
 from proxy.core.fast_path import Beginning, Certain
@@ -40,7 +41,7 @@ NAME = 2  # bytes before a client id
 
 @dataclass(slots=True, eq=False)
 class KnownBeginning:
-    """How requests begin that pass: with `begun`, which `unpack` takes out behind their heads.
+    """How requests begin that pass: with `begun`, which `layout` takes out behind their heads.
 
     `least` and `most`: their lengths in bytes, without the size. `rest` is asked about the frame from `end` on, if need
     be only about a `whole` one; if it is None, `holds` is asked. `sample`: that of their slots; None: no handler wants
@@ -49,7 +50,7 @@ class KnownBeginning:
     It does not know its chain, which may keep it.
     """
 
-    unpack: Callable[[memoryview, int], tuple[bytes, ...]]
+    layout: Struct
     begun: tuple[bytes, ...]
     least: int
     most: int
@@ -136,7 +137,7 @@ class RequestHeads:
         if end > LONGEST:
             return
         known: tuple[KnownBeginning, ...] | None = chain.begins
-        if known is None or known[0].end != end or known[0].unpack(frame, HEAD) != known[0].begun:
+        if known is None or known[0].end != end or known[0].layout.unpack_from(frame, HEAD) != known[0].begun:
             known = chain.begins = (self._known(chain, frame, body, Beginning(end), Certain(end), None),)
         self._keep(chain, known)
 
@@ -168,7 +169,7 @@ class RequestHeads:
     ) -> KnownBeginning:
         """What is remembered of requests that are the `same` as this one."""
         end = same.end
-        unpack = fixed_bytes(HEAD, end, same.varying).unpack_from
+        layout = fixed_bytes(HEAD, end, same.varying)
         least, most = end - SIZE.size, end - SIZE.size if same.exact else ANY
         facts = begins.whole, begins.rest, same.holds, begins.sample, body, topics
-        return KnownBeginning(unpack, unpack(frame, HEAD), least, most, begins.end, *facts)
+        return KnownBeginning(layout, layout.unpack_from(frame, HEAD), least, most, begins.end, *facts)

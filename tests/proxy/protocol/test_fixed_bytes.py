@@ -31,3 +31,9 @@ def test_data_that_is_too_short_is_an_error() -> None:
     assert unpack(b"0123456789", 2) == (b"23", b"89")
     with pytest.raises(struct.error):
         unpack(b"012345678", 2)
+
+
+def test_frames_of_one_layout_share_what_takes_their_bytes_out_and_long_layouts_are_not_kept() -> None:
+    assert fixed_bytes(2, 30, [(10, 14)]) is fixed_bytes(12, 40, [(20, 24)])
+    many = [(at, at + 1) for at in range(2, 100, 2)]
+    assert fixed_bytes(0, 100, many) is not fixed_bytes(0, 100, many)
