@@ -11,8 +11,8 @@ Rules:
 * A plugin may take steps first: `Sleep`, `Wait`, `Call` and `TURN`. There is no broker yet that could be asked.
 * Who the client is becomes known later: `Plugin.connected` and the handlers learn it.
 * `Plugin.not_served` is told once of a connection that ends before it is served: refused by a limit or a plugin,
-  without TLS, without a broker, or ended by the proxy. No other event of it is told. `not_served` decides nothing, and
-  must cost little: a stranger can cause as many such connections as there are ports to come from.
+  without TLS, without a broker, or ended by the proxy. Observers are told no other event of it. `not_served` decides
+  nothing, and must cost little: a stranger can cause as many such connections as there are ports to come from.
 """
 
 from __future__ import annotations

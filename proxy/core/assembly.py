@@ -161,7 +161,7 @@ class AssembledLink:
         self._outcomes.close(why)
 
     def release(self, reason: str | None = None, from_client: int = 0, from_broker: int = 0) -> list[Command]:
-        """Both connections are gone: let go of everything. Only `connection` stays usable; call nothing afterwards.
+        """Both connections are gone: drop everything. Only `connection` stays usable; call nothing afterwards.
 
         So many bytes came from each side. Returns the commands that are still to be carried out: events.
         """

@@ -48,7 +48,7 @@ class StepDriver(Generic[R]):
         return True
 
     def hand_on(self) -> Generator[Step, Any, None]:
-        """Hand the present step on to whoever drives us. What it waited for, or its failure, is given to the steps."""
+        """Yield the present step to the caller. Its result, or its failure, is then given to the steps."""
         try:
             self.give((yield self.step))
         except FAILURES as error:

@@ -122,7 +122,7 @@ class Lane(ABC):
         """Let handlers look at a frame. Returns what goes on: None for the frame as it came."""
         size = len(wanted.frame)
         if wanted.ctx.is_large and wanted.ctx.held:
-            size = max(size, wanted.ctx.request_bytes)  # a small response may let go of much
+            size = max(size, wanted.ctx.request_bytes)  # a small response may free much memory
         if wanted.is_large or (wanted.ctx.is_large and size > LARGE):
             host, _ = self._connection.client
             steps = self._allowance.within(size, steps, host, is_response=not self.may_ask)

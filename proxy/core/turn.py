@@ -6,7 +6,7 @@ Rules:
   So is a header that must be read, since it may have tagged fields.
 * Work is counted, not timed: a frame counts by its elements. Where these are not known it counts as if it were full of
   them: 500 bytes can be 120 elements, which take 4 ms.
-* Work is counted anew at each look at the sockets: whoever was ready had a turn since the last.
+* Work is counted anew at each look at the sockets: every connection that was ready has had a turn.
 * The more lanes of a worker wait for their turn, the shorter is a turn, down to one frame. With turns of one length,
   50 clients that sent requests without end kept a small request waiting for 300 ms instead of 100.
 * Between two looks at the sockets all lanes together do no more work than one lane may do alone. This is counted anew

@@ -50,7 +50,7 @@ class Acceptor:
                 await trio.sleep_forever()
 
     def stop(self) -> None:
-        """Accept nothing more, and end what is served beside."""
+        """Accept nothing more, and end the tasks of accepted clients."""
         self._serving.cancel()
 
     def serve_beside(self, do: Callable[..., Awaitable[None]], *about: object) -> None:

@@ -55,7 +55,7 @@ async def ask(
     client_id: str = CLIENT_ID,
     most: int = ELEMENTS,
 ) -> R:
-    """The answer, or only these fields of it, with so many elements at the most.
+    """The answer, or only these fields of it, with at most so many elements.
 
     Raises EndedError, ProtocolError, and TlsError where TLS has a reason.
     """

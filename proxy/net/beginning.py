@@ -25,7 +25,7 @@ def serve(
     newcomer: Newcomer,
     introduced: Introduced | None,
 ) -> None:
-    """Serve this client, whose broker is there, from what the handshake of TLS brought ahead on."""
+    """Serve this client, whose broker is connected. Bytes that came ahead with the TLS handshake are read too."""
     client, broker = newcomer.client, newcomer.broker
     assert broker is not None
     snapshot, reactor = worker.snapshot, worker.reactor

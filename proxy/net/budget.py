@@ -147,7 +147,7 @@ class Budget:
         return held
 
     def count_now(self, holder: MemoryHolder) -> None:
-        """Count this connection now: it may hold all that was just read of it."""
+        """Count this connection now: it may hold all bytes that were just read from it."""
         held = self._count(holder)
         self.spare.saw(self.held)
         if self.held <= self._enough:

@@ -150,7 +150,7 @@ class Changing:
                 until = trio.current_time() + SLICE
 
     async def _let_go(self, gone: Collection[Topology], seconds: float) -> None:
-        """Drain the connections of removed listeners. Then let go what nobody uses any more."""
+        """Drain the connections of removed listeners. Then drop the replaced filters that no link uses any more."""
         conversations = self._worker.reactor.conversations
         await self._draining.drain([each for each in conversations if each.link.connection.topology in gone], seconds)
         self._replaced.let_go({conversation.link.filters for conversation in conversations})

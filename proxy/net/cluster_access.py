@@ -1,4 +1,4 @@
-"""Cluster access: connections to the brokers of one cluster, on which they are told who we are.
+"""Cluster access: connections to the brokers of one cluster, as its options say.
 
 Rules:
 * TLS, SASL and `via` are those of the cluster. An address that leads back to this proxy is refused (`loops.py`).

@@ -1,4 +1,4 @@
-"""Draining: ends the connections of one listener or of all, and gives them time to answer what was requested.
+"""Draining: ends the connections of one listener or of all, after their requests in flight had time to be answered.
 
 Rules:
 * Nothing more is read of their clients. Each connection ends when all its requests are answered.

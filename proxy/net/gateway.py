@@ -181,7 +181,7 @@ class Gateway:
             self._telling.ended(conversation, reason)
 
     def cut(self) -> None:
-        """End the connections that are still open, while all plugins are there to hear of it, and hurry the plugins."""
+        """End the connections that are still open, while plugins are there to be told of it, and hurry the plugins."""
         for conversation in tuple(self._reactor.conversations):
             self.ending.cut += 1
             self._reactor.end(conversation, "the proxy ends at once")

@@ -1,4 +1,4 @@
-"""Keeping: the supervisor keeps what the files in force hold, for a worker that replaces one.
+"""Keeping: the supervisor keeps the contents of the files in force, for a worker that replaces one.
 
 If a file is broken while the proxy runs, its last good content stays in force in the workers. A worker that dies is
 replaced, and its replacement finds the broken file. Without this it could not start, and soon nobody would be served.
@@ -6,11 +6,11 @@ replaced, and its replacement finds the broken file. Without this it could not s
 Rules:
 * A worker tells the supervisor the contents of each watched file that it takes. They are kept in memory alone, since
   keys and credentials are among them.
-* A replacement reads the disk. Only if a file there is bad, it has what was in force (`inherited`), says so in the log,
-  and takes the next good file as any worker does.
-* What no file in force holds any more is forgotten: a configuration may have named other files.
-* What is not known for sure is not kept: a file that changed again before it was told, or one of more than 2 MiB. Then
-  a replacement fails as long as the file is bad.
+* A replacement reads the disk. If a file there is bad, it uses the content that was in force (`inherited`), says so in
+  the log, and takes the next good file as any worker does.
+* The content of a file that no worker uses any more is dropped: a configuration may have named other files.
+* Two kinds of files are not kept: one that changed again before the supervisor was told its content, and one of more
+  than 2 MiB. Then a replacement fails as long as the file is bad.
 """
 
 from __future__ import annotations

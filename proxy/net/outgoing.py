@@ -26,18 +26,18 @@ AT_ONCE = Struct("ii").pack(1, 0)  # SO_LINGER: on, for 0 seconds
 
 
 class ClosedSocket:
-    """In the place of a socket that is closed: it takes everything, and gives nothing."""
+    """Replaces a socket that is closed: it takes all data, and gives none."""
 
     def recv_into(self, room: memoryview, most: int) -> int:
         """There is nothing."""
         raise BlockingIOError
 
     def send(self, data: Buffer) -> int:
-        """All of it is taken."""
+        """Take all of it."""
         return len(data)
 
     def sendmsg(self, pieces: list[Buffer]) -> int:
-        """All of them are taken."""
+        """Take all of them."""
         return sum(map(len, pieces))
 
     def setsockopt(self, level: int, option: int, value: int) -> None:

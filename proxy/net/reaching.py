@@ -4,7 +4,8 @@ Rules:
 * A client at the bootstrap port may be served by any broker. If one fails, the next is tried while there is time.
 * Any response may give a broker's address, and is believed. If nobody answers there, the address from discovery is
   tried. A response may be wrong, and until the next discovery all clients would be sent to that address.
-* If brokers want to know us, it is first looked whether the client is a Doorkeeper that asks for loops (`marked.py`).
+* If we authenticate to brokers here, we first look whether the client is a Doorkeeper that searches for loops
+  (`marked.py`).
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class Reaching:
     ) -> tuple[AnySocket, Introduced | None]:
         """A connection to that broker, or (None) to any, within so many seconds. Raises UnreachableError.
 
-        `principal`: for whom; `later`: the broker is told on the link who we are.
+        `principal`: the client for whom we authenticate; `later`: that is done on the link.
         """
         candidates: Iterable[Endpoint] = upstream.anybody()
         if broker_id is not None:
@@ -81,7 +82,7 @@ class Reaching:
 
 
 async def _nobody(connected: AnySocket, endpoint: Endpoint) -> None:
-    """The broker is not told now who we are."""
+    """Do not authenticate to the broker now."""
 
 
 async def _first(

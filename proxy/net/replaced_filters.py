@@ -2,7 +2,7 @@
 
 Rules:
 * They count requests until their last link has left them.
-* Then they are let go. Their counts are kept: the numbers of a worker never fall.
+* Then they are dropped. Their counts are kept: the numbers of a worker never fall.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ class ReplacedFilters:
 
     def __init__(self) -> None:
         self._filters: list[Filters] = []
-        self._counted: Counter[str] = Counter()  # the counts of those that were let go
+        self._counted: Counter[str] = Counter()  # the counts of those that were dropped
 
     @property
     def leases(self) -> Sequence[ref[Lease]]:
-        """Tells of each of them whether it is still in use."""
+        """For each of them, a reference that is dead once it is no longer in use."""
         return [filters.lease for filters in self._filters]
 
     def replace(self, before: Iterable[Filters], in_force: Iterable[Filters]) -> None:
@@ -33,7 +33,7 @@ class ReplacedFilters:
         self._filters += [filters for filters in before if filters not in staying]
 
     def let_go(self, in_use: Collection[Filters]) -> None:
-        """Let go those that are not in use, and keep their counts."""
+        """Drop those that are not in use, and keep their counts."""
         for filters in [each for each in self._filters if each not in in_use]:
             self._filters.remove(filters)
             self._counted.update(_counts(filters))

@@ -53,7 +53,7 @@ class Tasks:
             pause = min(pause * 2, LAST_PAUSE)
 
     def contained(self, name: str, **facts: object) -> Contained:
-        """What fails in here goes no further. `facts` are told with it; a `way_out` takes the place of ours."""
+        """An error in this block goes no further. `facts` are logged with it; a `way_out` among them replaces ours."""
         return Contained(self, name, facts)
 
     def failed(self, name: str, error: BaseException, facts: dict[str, object]) -> None:

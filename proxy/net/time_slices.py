@@ -1,4 +1,4 @@
-"""Time slices: work that grows with what clients and brokers say has other tasks run after each millisecond.
+"""Time slices: work that grows with the input of clients and brokers lets other tasks run after each millisecond.
 
 Nothing else runs in a thread of trio until a task awaits, so all connections wait for the longest piece of work.
 """
