@@ -145,7 +145,7 @@ class Audit(Plugin):
 
     @property
     def held(self) -> int:
-        """Bytes of what events are still to be made of."""
+        """Bytes of the data from which events are still to be made."""
         return self._journal.held
 
     def start(self) -> None:

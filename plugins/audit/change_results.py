@@ -1,4 +1,4 @@
-"""Results of changes: each error in an answer is told with the changes that were not made because of it.
+"""Results of changes: each error in an answer is recorded with the changes that it prevented.
 
 Rules:
 * A result belongs to the changes of its resource. That of a group's offset stands beside the topic. An error of a

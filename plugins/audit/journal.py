@@ -129,7 +129,7 @@ class Journal:
 
     @property
     def held(self) -> int:
-        """Bytes of what events are still to be made of."""
+        """Bytes of the data from which events are still to be made."""
         return self._queue.held
 
     @property

@@ -3,9 +3,9 @@
 Rules:
 * The broker is asked on the client's connection, between two requests. Only a request that begins at that moment waits
   for the answer.
-* The event of a request with such an id waits for the name. If the name cannot be had, the event has only the id.
+* The event of a request with such an id waits for the name. If the name cannot be found, the event has only the id.
 * Ids that come while others are asked for are asked for next.
-* Each id is asked for once on a connection, until so many others have been that it is forgotten.
+* Each id is asked for once on a connection. Only a limited number is remembered: a forgotten one is asked for again.
 """
 
 from __future__ import annotations

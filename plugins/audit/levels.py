@@ -64,7 +64,7 @@ class FoundLevel(NamedTuple):
 
 
 class LevelRule(Section):
-    """One entry: of which requests, and how much is told of them."""
+    """One entry: which requests it is about, and how much is recorded of them."""
 
     match: Match = Field(
         default=Match(), description="The requests that it applies to.", examples=["{api: [Produce, Fetch]}"]
@@ -78,7 +78,7 @@ class LevelRule(Section):
 
     @cached_property
     def found(self) -> FoundLevel:
-        """The level of what it matches."""
+        """The level of the resources that it matches."""
         return FoundLevel(self.level, self.window)
 
 

@@ -39,8 +39,8 @@ class AuditOptions(Plugin.Options):
     )
     levels: FilePath | None = Field(
         default=None,
-        description="The file that says how much the journal tells of which requests, read again when it changes. "
-        "Without it, all are told in full.",
+        description="The file that says how much is recorded of which requests, read again when it changes. "
+        "Without it, all are recorded in full.",
         examples=["audit.yaml"],
     )
     policy: Literal["best_effort", "required"] = Field(

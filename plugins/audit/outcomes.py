@@ -1,8 +1,8 @@
-"""Outcomes: what came of an event for the client, and how long it took.
+"""Outcomes: whether an event is a success for the client, and how long it took.
 
 Rules:
 * A refusal is a failure, also where a broker refused.
-* What rules that are only tried would refuse was let through: it is a success.
+* A denial by rules that are only tried is a success: the request was let through.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def is_on_trial(event: JournalEvent) -> bool:
 
 
 def outcome(event: JournalEvent) -> str:
-    """What came of it: success, failure or unknown."""
+    """Success, failure or unknown."""
     kind = event["kind"]
     if is_on_trial(event):
         return "success"

@@ -101,7 +101,7 @@ class EventQueue:
 
     @property
     def held(self) -> int:
-        """Bytes of what events are still to be made of."""
+        """Bytes of the data from which events are still to be made."""
         return SIZE * (self._deferred_came - self._deferred_went)
 
     def put(self, event: QueuedEvent | DeferredEvent, is_stuck: bool = False) -> bool:

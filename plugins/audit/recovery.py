@@ -50,7 +50,7 @@ def recover(journal: Path, key: Ed25519PrivateKey) -> list[Path]:
 def _remove_unnamed(folder: Path) -> None:
     for entry in listed(folder, pass_over):
         if not entry.name.endswith(f".{UNNAMED}"):
-            continue  # as nearly all files, of which a journal has very many
+            continue  # nearly all files: a journal has very many
         file = folder / entry.name
         segment = file.with_name(f"{file.stem.removeprefix('_')}.jsonl.zst")
         if file == beside(segment, UNNAMED) and SegmentName.of(segment) and is_plain(file):

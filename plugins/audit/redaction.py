@@ -67,7 +67,7 @@ def _how(value: object) -> Method:
 
 
 class RedactionRule(Section):
-    """One rule: of which names, of whom, and what is done to them."""
+    """One rule: which names it is about, in whose events, and what is done to them."""
 
     fields: Annotated[OneOrMany[Annotated[str, PlainValidator(_field)]], ONE_OR_MANY] = Field(
         description=f"The kinds of names: {', '.join(FIELDS)}.", examples=["[principal, client_id]"]

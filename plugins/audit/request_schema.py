@@ -1,4 +1,4 @@
-"""The fields of requests in the journal's schema (`schema.py`): what was asked, about what, and what became of it."""
+"""The fields of requests in the journal's schema (`schema.py`): what was asked, about what, and the result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from plugins.audit.columns import Since, Small
 
 
 class Resource(TypedDict, total=False):
-    """One thing that a request is about, and what came of it."""
+    """One thing that a request is about, and the result for it."""
 
     type: Annotated[str, "`topic`, `group`, `transactional_id`, `user`, or the type that the request names."]
     name: Annotated[str, "Its name. Null where only its id is known."]
@@ -64,7 +64,7 @@ class AdminChange(TypedDict, total=False):
     key: Annotated[
         str,
         Since(2),
-        "What of it: a config, a quota, a SCRAM mechanism, `partitions`, `replicas`, `leader`, `log dir`; of a group's "
+        "Its part: a config, a quota, a SCRAM mechanism, `partitions`, `replicas`, `leader`, `log dir`; of a group's "
         "offset the topic.",
     ]
     value: Annotated[
@@ -95,7 +95,7 @@ class HandlerDecision(TypedDict, total=False):
 
 
 class Asked(TypedDict, total=False):
-    """Of requests, alone and together: what was asked, and what became of it."""
+    """Of requests, alone and together: what was asked, and the result."""
 
     api: Annotated[str, "Kafka's name of the API."]
     api_version: Annotated[Small, "Its version."]
@@ -111,7 +111,7 @@ class Asked(TypedDict, total=False):
     proxy_us: Annotated[
         int, "Microseconds that the proxy took for the request and for its answer; of a summary of all of them."
     ]
-    resources: Annotated[list[Resource], "What it is about, and what came of each."]
+    resources: Annotated[list[Resource], "The resources that it is about, and the result for each."]
 
 
 class Ended(Asked, total=False):

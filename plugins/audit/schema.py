@@ -81,7 +81,7 @@ class Party(TypedDict, total=False):
     redacted: Annotated[
         list[str],
         Since(3),
-        "Which kinds of names are not told as they are, as the rules of redaction name them: `principal`, "
+        "The kinds of names that are redacted in this event: `principal`, "
         "`client_host`, `client_id`, `tls_subject`, `topic`, `group`, `transactional_id`; null: none.",
     ]
 
@@ -90,7 +90,7 @@ class NotAllowed(TypedDict, total=False):
     """Of `denied`. Its request's own event follows, with the error that the client was given."""
 
     operation: Annotated[str, "What the client asked for: `Read`, `Write`, `Describe`, ..."]
-    resource_type: Annotated[str, "On what: `topic`, `group`, `cluster`, ..."]
+    resource_type: Annotated[str, "The type of the resource: `topic`, `group`, `cluster`, ..."]
     resource_name: Annotated[str, "Its name."]
     rule: Annotated[str, "The rule that decided, as file:line:column; null where none allows it."]
     enforced: Annotated[bool, "False: the rules are only tried (shadow), and it was let through."]
@@ -115,14 +115,14 @@ class Claimed(TypedDict, total=False):
 
 
 class CountedWindow(TypedDict, total=False):
-    """Of what is told together."""
+    """Of events that count several requests or connections."""
 
-    window_from: Annotated[Timestamp, Since(2), "When the first of the requests or connections ended that are counted."]
+    window_from: Annotated[Timestamp, Since(2), "When the first of the counted requests or connections ended."]
     window_to: Annotated[Timestamp, Since(2), "When the last of them ended."]
 
 
 class Summary(Asked, CountedWindow, total=False):
-    """Of `summary`: what many requests of one API have in common, and what came of them."""
+    """Of `summary`: what many requests of one API have in common, and their results."""
 
     requests: Annotated[int, Since(2), "How many there were."]
     without_answer: Annotated[int, Since(2), "How many of them wanted no answer."]
@@ -142,7 +142,7 @@ class Unserved(TypedDict, total=False):
 
 
 class Reason(TypedDict, total=False):
-    """Of what ended or failed."""
+    """Of requests, connections and logins that ended or failed."""
 
     why: Annotated[str, "Why a request was answered by the proxy or not at all, a login failed, or a connection ended."]
 
@@ -168,7 +168,7 @@ KINDS = {
         "A request came to its end: it was answered, or it is certain that it will not be.",
         (Party, Ended, Reason),
     ),
-    "summary": ("Requests came to their end that are told together.", (Party, Summary)),
+    "summary": ("Several requests came to their end, and are counted together.", (Party, Summary)),
 }
 
 

@@ -52,7 +52,7 @@ INSTRUMENTS = (
     Instrument(PAUSES, "1", "How often a connection was not read for a while since too much was held."),
     Instrument(LIMITS, "1", "How often each limit was met."),
     Instrument(FAULTS, "1", "What went wrong, by reason."),
-    Instrument(LOG_LINES, "{line}", "Lines that the log has not: too many alike, or standard error took no more."),
+    Instrument(LOG_LINES, "{line}", "Lines missing in the log: too many were alike, or standard error took no more."),
     Instrument(ADMIN_CLOSED, "{connection}", "Connections of the admin side closed, since too many were open."),
     Instrument(BROKERS, "{broker}", "Brokers known.", grows=False),
 )

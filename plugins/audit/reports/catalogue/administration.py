@@ -121,7 +121,7 @@ REPORT = AuditReport(
         ReportColumn("change", "STRING", "What it does: create, delete, set, unset, elect, reset offset, ..."),
         ReportColumn("type", "STRING", "Of what: topic, group, user, broker, feature, or a kind of quota."),
         ReportColumn("name", "STRING", "Its name."),
-        ReportColumn("key", "STRING", "What of it: a setting, a quota, a mechanism, partitions, a topic of a group."),
+        ReportColumn("key", "STRING", "Its part: a setting, a quota, a mechanism, partitions, a topic of a group."),
         ReportColumn("value", "STRING", "To what: a number of partitions, brokers, an offset, a quota."),
         ReportColumn("partition", "INT", "The partition, where it is about one."),
         ReportColumn("acl", "STRING", "Permission, principal, operation, pattern, host; of a token its owner."),

@@ -56,7 +56,7 @@ def summary(rows: Sequence[Row], total: int) -> str:
 REPORT = AuditReport(
     name="simulation",
     title="What the rules would refuse",
-    question="If the rules in the file had been in force, what of that which users did would have been refused?",
+    question="If the rules in the file had been in force, which actions of users would they have refused?",
     explanation="Each request of the journal is decided anew by the rules of the file. What was refused when it "
     "happened is not told here. A host or a client id is told where some rule asks for it.",
     columns=(
