@@ -2,7 +2,7 @@
 
 Rules:
 * Values are read as the admin API of this version gives them. An answer of another shape raises KeyError or TypeError.
-* A refusal may have any shape: what cannot be read of it is left out.
+* A refusal may have any shape: fields that cannot be read are left out.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 Rules:
 * A group must have read what stands between the start of its passes, or its last commit, and the offset it commits.
 * A commit in a transaction counts if the transaction was committed.
-* A record that a member went past is a skip, and one that all readers went past is a lost write: neither is told here.
+* A record that a member went past is a skip, and one that all readers went past is a lost write. Neither is reported
+  here.
 """
 
 from __future__ import annotations

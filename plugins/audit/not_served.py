@@ -28,7 +28,7 @@ OTHERS = f"more than {MOST} kinds of connections ended before they were served; 
 
 
 class _Alike(NamedTuple):
-    """The properties that connections share which are counted together. `host` None: any."""
+    """The properties shared by connections that are counted together. `host` None: any."""
 
     listener: str
     cluster: str

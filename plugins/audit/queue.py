@@ -23,8 +23,8 @@ from plugins.audit.told import ToldEvents, ToldTraffic, told_events
 
 ROOM = 50_000  # events, and resources in them: about 30 MB
 DEFERRED = 10 * ROOM  # of those that are still to be made: all requests that one connection may have in flight
-SIZE = 400  # bytes of what one resource is made of
-NUMBERS = 64  # bytes of numbers that tell of one resource
+SIZE = 400  # bytes of the data from which one resource is made
+NUMBERS = 64  # bytes of the numbers of one resource
 
 
 class QueuedEvent(NamedTuple):

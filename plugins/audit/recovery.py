@@ -7,7 +7,7 @@ Rules:
   that gets the lock of the chain's last segment seals the chain, and the others leave the chain to it.
 * Whole frames are kept as they are. A torn frame at the end is moved to a file beside the segment, so that Spark can
   read the rest.
-* A seal that the writer prepared gets its name, if it is of all that is there: the writer was ending in order.
+* A seal that the writer prepared gets its name if it covers the whole segment: the writer was ending in order.
 * Any other seal says `killed`, whoever writes it: events that were not on disk may be missing.
 * The seal proves what was found, not what the writer wrote. Anything that was found is sealed: `verify` reports what
   does not fit into its chain. A copy at another path is left alone.
@@ -35,7 +35,7 @@ from proxy.plugin.files import lock_if_free, lock_soon
 TORN = "torn"  # the ending of the file with a torn frame
 MOST_EVENTS = 1 << 62  # of a chain
 MOST_CHAINS = 100  # the newest chains, which a new chain names; older ones were named by these
-PATIENCE = 5.0  # seconds to wait for the lock of a file that has no writer: who reads or recovers it has it shortly
+PATIENCE = 5.0  # seconds to wait for the lock of a file without a writer: readers and recoveries hold it briefly
 
 
 def recover(journal: Path, key: Ed25519PrivateKey) -> list[Path]:

@@ -5,7 +5,7 @@ Rules:
   with any other partition is read.
 * Requests that are counted have the tally of an open window. For requests that are recorded in full, the first bytes
   of each topic's fields are kept: they are the same in all events.
-* Nothing is learned from a request that other rules decided than those in force: it has another party.
+* Nothing is learned from a request if other rules than those in force decided on it: it has another party.
 * Nothing is learned for full events from a request with an error, or one that a plugin decided. If a level depends on
   the time, nothing is learned at all.
 """

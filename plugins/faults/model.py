@@ -30,7 +30,7 @@ from rules.when import When
 
 
 class FaultRule(Section):
-    """One fault: of what, when, and what happens."""
+    """One fault: which requests it is about, when it fires, and what it does."""
 
     name: Given[Annotated[str, PlainValidator(lambda value: text(value, "name of a rule", "lost-ack"))]] = Field(
         default=None, description="The name of the fault, for the ledger and for other rules.", examples=["lost-ack"]

@@ -1,8 +1,8 @@
 """Trials: faults are tried on a request or an answer, and the ledger says why one was not applied.
 
 Rules:
-* A fault is not applied where other faults exclude it (`pending.py`), or answered what it is about.
-* If only the answer shows whether a fault is about it, and it shows nothing of that, the fault is not applied.
+* A fault is not applied where other faults exclude it (`pending.py`), or have answered everything that it is about.
+* A fault may be about things that only the answer shows. If the answer shows none of them, the fault is not applied.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Marked: recognizes the question of a Doorkeeper that a client sends first, before it has a link.
 
 Where the proxy authenticates to brokers, that comes before a link. A connection that comes back would then introduce us
-at the next one, and so on, and none of them would read the question that would tell (`loops.py`).
+at the next one, and so on, and none of them would read the question that shows the loop (`loops.py`).
 
 Rules:
 * What the client sends first is looked at, and left for its link. Only a question that is not passed on is taken.

@@ -10,8 +10,9 @@ Rules:
   without an answer.
 * An address that leads back is not dialled for half a minute. Links that are already part of the loop end with it: the
   last one is refused, which ends the one before it, and so on.
-* Any other answer is none, nor is silence or a closed connection, as of brokers before 0.10. But where the proxy
-  authenticates to brokers, none is that old. There silence is no answer: a loop may be silent until it has grown.
+* Any other answer means that there is no loop. So does silence or a closed connection, as from brokers before 0.10. But
+  brokers to which the proxy authenticates are never that old. There silence proves nothing: a loop may be silent until
+  it has grown.
 """
 
 from __future__ import annotations
