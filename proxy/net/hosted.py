@@ -4,16 +4,17 @@ Rules:
 * Plugins are made here and nowhere else.
 * Repeated work of a plugin runs in a thread of its own, one piece of work at a time. A piece that fails is logged and
   counted, and is run again.
-* A plugin stops in a thread of its own too. When very many stop at once, their last writes to topics still find one of
-  the shared threads.
+* A plugin starts and stops in threads of its own too. Starts that hang use up none of the shared threads. When very
+  many stop at once, their last writes to topics still find one of these.
 * When it is to end, a plugin has limited time to finish its start or its work and to stop: what it began is not left
   half done, and one that hangs is left. If the proxy is to end at once, that time is short.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from functools import partial
+from math import inf
 from os import PathLike
 from random import Random
 from typing import Any, TypeVar
@@ -22,23 +23,19 @@ import structlog
 import trio
 
 from proxy.config.plugins import PluginUse
-from proxy.core.failure import FAILURES, raised_at
 from proxy.core.fetch_topics import FetchTopics
 from proxy.core.plugin import Plugin
-from proxy.core.services import PluginError, Services, check_repeated
+from proxy.core.services import Services, check_repeated
 from proxy.net.plugin_host import HostedClock, PluginHost
 from proxy.net.plugin_lines import PluginLines
-from proxy.net.process import StartError
+from proxy.net.plugin_start import SLOW, PluginStart, reasons
 from proxy.net.tasks import Contained
 from proxy.net.thread_work import ThreadWork, watched
 from proxy.net.topic_writing import ClusterTopicWriter
-from proxy.text.problems import BadFileError
-from proxy.text.scarce import scarcity
 from proxy.text.watched import WatchedFile, no_warnings
 
 log = structlog.get_logger()
 
-SLOW = 10.0  # seconds after which a start or a stop is said to go on
 LAST_WAIT = 30.0  # seconds in which a plugin must finish when it is to end
 WAY_OUT = "the rest goes on; please report this line to the author of the plugin"
 HANGS = f"if it hangs, end the proxy, which waits for {LAST_WAIT:g} s at most, and start it without the plugin"
@@ -75,16 +72,22 @@ class HostedPlugin:
             self._topic,
             host.states.get(self.name),
         )
-        with self._beginning():
+        with reasons(self.name):
             self.plugin: Plugin = use.plugin(use.options, services)
 
-    async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
-        """Start the plugin, run its repeated work until cancelled, and stop it. Raises StartError."""
+    async def run(self, until: float = inf, task_status: trio.TaskStatus[bool] = trio.TASK_STATUS_IGNORED) -> None:
+        """Start the plugin, run its repeated work until cancelled, and stop it. Raises StartError.
+
+        `until`: the time, by trio's clock, at which its start is given up. `task_status` gets whether it has started.
+        """
         self._host.threads.add(self._threads)
+        start = PluginStart(self.name, self._cluster, until, task_status)
         try:
-            with self._beginning():
-                await watched(self._watch_start, self._start)
-            task_status.started()
+            with start.failing():
+                await watched(partial(self._watch_start, start), self._start)
+            if start.is_given_up:
+                return
+            task_status.started(True)
             async with trio.open_nursery() as nursery:
                 for seconds, work in self._works:
                     nursery.start_soon(self._repeat, seconds, work)
@@ -116,7 +119,7 @@ class HostedPlugin:
             log.warning(f"plugin left while it {what}", plugin=self.name, cluster=self._cluster, why=why)
 
     async def _start(self) -> None:
-        await self._finish("started", self._begin)
+        await self._finish("started", self._begin, trio.CapacityLimiter(1))
 
     def _begin(self) -> None:
         self.plugin.start()
@@ -125,42 +128,23 @@ class HostedPlugin:
     async def _stop(self) -> None:
         await self._finish("stopped", self.plugin.stop, trio.CapacityLimiter(1))
 
-    async def _watch_start(self) -> None:
-        """Say if the plugin starts slowly. If it is cancelled meanwhile, its time is limited."""
+    async def _watch_start(self, start: PluginStart) -> None:
+        """Watch the start. If it is cancelled meanwhile, its time is limited."""
         try:
-            await self._tell_if_slow("start", "started")
-            await trio.sleep_forever()
+            await start.watch(HANGS)
         finally:
             if not self._is_started:
                 self._threads.hurry(LAST_WAIT)
 
     async def _watch_stop(self) -> None:
-        await self._tell_if_slow("stop", "stopped")
-
-    async def _tell_if_slow(self, what: str, done: str) -> None:
         await trio.sleep(SLOW)
-        why = f"its {what} has taken {SLOW:g} s, and is waited for"
-        log.warning(f"plugin not {done} yet", plugin=self.name, cluster=self._cluster, why=why, way_out=HANGS)
+        why = f"its stop has taken {SLOW:g} s, and is waited for"
+        log.warning("plugin not stopped yet", plugin=self.name, cluster=self._cluster, why=why, way_out=HANGS)
 
     def replaced(self) -> None:
         """Tell the plugin that another configuration came, in which it is not."""
         with self._contained("telling a plugin that it was replaced"):
             self.plugin.replaced()
-
-    @contextmanager
-    def _beginning(self) -> Iterator[None]:
-        try:
-            yield
-        except BadFileError as error:  # it names the place itself
-            raise StartError(str(error)) from None
-        except PluginError as error:
-            raise StartError(f'plugin "{self.name}": {error}') from None
-        except FAILURES as error:
-            if scarcity(error) is not None:
-                raise  # it is no fault of the plugin
-            # A bug of the plugin prevents the proxy's start, or another configuration.
-            failure = f"{type(error).__name__}: {error}, at {raised_at(error)}"
-            raise StartError(f'plugin "{self.name}" failed: {failure}; leave it out, or mend it') from None
 
     async def _repeat(self, seconds: float, work: Callable[[], object]) -> None:
         own = trio.CapacityLimiter(1)  # not one of trio's shared threads, so it neither waits for them nor uses one up

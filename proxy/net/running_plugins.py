@@ -3,21 +3,27 @@
 Rules:
 * All plugins of a snapshot are started, or none.
 * Plugins of a prepared snapshot run before it is in force. If it is dropped, they are stopped.
+* The plugins of a prepared snapshot have limited time to start. If one is not done then, the snapshot is given up: a
+  plugin that hangs keeps no other configuration from coming.
 * A replaced plugin is told at once. It is stopped when the last link that uses it has ended.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from math import inf
 from weakref import ref
 
 import trio
 
 from proxy.core.filter_chain import Lease
 from proxy.net.hosted import HostedPlugin
+from proxy.net.process import StartError
 from proxy.net.snapshot import GatewaySnapshot
 
 SOON = 0.2  # seconds between two checks whether a plugin is still needed
+# Seconds that all plugins of a prepared snapshot have to start. Less than what a worker has to prepare it (`child.py`).
+START_WITHIN = 20.0
 
 
 class RunningPlugins:
@@ -34,23 +40,26 @@ class RunningPlugins:
         """Bytes that they keep of connections that are gone."""
         return sum(hosted.plugin.held for hosted in self._running)
 
-    async def start(self, plugins: Iterable[HostedPlugin]) -> None:
-        """Start these plugins, or none of them. Raises StartError."""
+    async def start(self, plugins: Iterable[HostedPlugin], until: float = inf) -> None:
+        """Start these plugins by this time of trio's clock, or none of them. Raises StartError."""
         started = []
         try:
             for hosted in plugins:
                 scope = trio.CancelScope()
-                await self._nursery.start(self._keep, hosted, scope)
+                if not await self._nursery.start(self._keep, hosted, scope, until):
+                    raise StartError(_too_late(hosted.name))
                 self._running[hosted] = scope
                 started.append(hosted)
         except BaseException:
             self._stop(started)
             raise
 
-    async def _keep(self, hosted: HostedPlugin, scope: trio.CancelScope, task_status: trio.TaskStatus[None]) -> None:
+    async def _keep(
+        self, hosted: HostedPlugin, scope: trio.CancelScope, until: float, task_status: trio.TaskStatus[bool]
+    ) -> None:
         try:
             with scope:
-                await hosted.run(task_status)
+                await hosted.run(until, task_status)
         finally:
             self._running.pop(hosted, None)
             self._leaving.discard(hosted)
@@ -63,7 +72,7 @@ class RunningPlugins:
     async def prepare(self, snapshot: GatewaySnapshot) -> None:
         """Start the plugins of this snapshot that do not run yet. Raises StartError."""
         fresh = [hosted for hosted in snapshot.hosted if hosted not in self._running]
-        await self.start(fresh)
+        await self.start(fresh, trio.current_time() + START_WITHIN)
         self._prepared.update(fresh)
 
     def forget(self, snapshot: GatewaySnapshot) -> None:
@@ -90,3 +99,9 @@ class RunningPlugins:
         while any(lease() is not None for lease in former):
             await trio.sleep(SOON)
         self._stop(plugins)
+
+
+def _too_late(name: str) -> str:
+    why = f"all plugins of another configuration together have {START_WITHIN:g} s to start"
+    way_out = "leave it out, or mend it; or start the proxy anew with this configuration: then it is waited for"
+    return f'plugin "{name}" has not started in time: {why}; {way_out}'

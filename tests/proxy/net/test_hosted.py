@@ -18,8 +18,9 @@ from proxy.core.clock import Clock
 from proxy.core.plugin import Plugin
 from proxy.core.services import PluginError, Services
 from proxy.net.complaints import Complaints
-from proxy.net.hosted import LAST_WAIT, SLOW, HostedPlugin
+from proxy.net.hosted import LAST_WAIT, HostedPlugin
 from proxy.net.plugin_host import PluginHost
+from proxy.net.plugin_start import SLOW
 from proxy.net.process import StartError
 from proxy.net.tasks import Tasks
 from proxy.telemetry.counters import NetworkCounters

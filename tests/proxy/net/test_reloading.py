@@ -19,6 +19,7 @@ from structlog.testing import capture_logs
 
 from proxy.config import Config, Problem, load
 from proxy.config.load import examine
+from proxy.config.plugins import PluginUse
 from proxy.net import reloading
 from proxy.net.complaints import Complaints
 from proxy.net.gateway import Gateway
@@ -27,6 +28,7 @@ from proxy.net.tasks import Tasks
 from proxy.telemetry.counters import NetworkCounters
 from tests.proxy.net.exhausted import exhausted
 from tests.proxy.net.scripted import LOOPBACK, PATIENCE, Broker, connected, serving
+from tests.proxy.net.test_changing import Hanging, having
 from tests.real.ports import free_block
 
 
@@ -255,3 +257,24 @@ async def test_a_reload_for_which_there_are_no_descriptors_is_told_once_and_made
     (line,) = (line for line in logs if line["log_level"] == "error")
     assert line["event"] == "configuration not reloaded"
     assert line["why"] == "too many open files; raise the limit of open files (ulimit -n)"
+
+
+async def test_a_plugin_that_hangs_at_its_start_is_named_and_holds_up_no_later_reload(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("proxy.net.running_plugins.START_WITHIN", 0.1)
+    monkeypatch.setattr(Hanging, "let_go", threading.Event())
+    running = load(setup.file)
+    hanging = having(running, PluginUse("hanging", Hanging, Hanging.Options()))
+    async with serving(running) as gateway:
+        with trio.fail_after(PATIENCE), capture_logs() as logs:
+            await reload(lambda also: (hanging, []), gateway)
+        assert gateway.config is running
+        setup.write("limits: {idle: 5m}")
+        assert [line["event"] for line in await setup.reload(gateway)] == ["configuration reloaded"]
+        Hanging.let_go.set()
+    assert [line["event"] for line in logs] == ["configuration refused", "configuration not reloaded"]
+    assert logs[0]["what"] == (
+        'plugin "hanging" has not started in time: all plugins of another configuration together have 0.1 s to start; '
+        "leave it out, or mend it; or start the proxy anew with this configuration: then it is waited for"
+    )

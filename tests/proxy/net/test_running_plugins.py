@@ -6,13 +6,14 @@ import pytest
 import trio
 import trio.testing
 
+from proxy.config.plugins import PluginUse
 from proxy.net.hosted import HostedPlugin
 from proxy.net.process import StartError
 from proxy.net.running_plugins import RunningPlugins
 from proxy.net.snapshot_builder import build
-from tests.proxy.net.scripted import Broker, configuration
+from tests.proxy.net.scripted import PATIENCE, Broker, configuration
 from tests.proxy.net.test_changing import Marking, having, until, use
-from tests.proxy.net.test_hosted import host
+from tests.proxy.net.test_hosted import Hanging, host
 
 
 @pytest.fixture(autouse=True)
@@ -54,3 +55,21 @@ async def test_plugins_of_a_cluster_without_a_listener_go_on(broker: Broker, nur
     plugins.retire(now, [])
     await trio.testing.wait_all_tasks_blocked()
     assert Marking.running == [1, 1]
+
+
+async def test_a_prepared_plugin_that_hangs_at_its_start_is_given_up_with_what_was_prepared_beside_it(
+    broker: Broker, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("proxy.net.running_plugins.START_WITHIN", 0.1)
+    plugins, there, config = RunningPlugins(nursery), host(), configuration(broker.endpoint)
+    hangs = PluginUse("hanging", Hanging, Hanging.Options())
+    dropped = build(having(config, use(1), hangs), None, there, "a mark")
+    with trio.fail_after(PATIENCE), pytest.raises(StartError, match='plugin "hanging" has not started in time'):
+        await plugins.prepare(dropped)
+    await until(lambda: not Marking.running)
+    await plugins.prepare(build(having(config, use(2)), None, there, "a mark"))
+    assert Marking.running == [2]
+    for hosted in dropped.hosted:
+        if isinstance(hosted.plugin, Hanging):
+            hosted.plugin.let_go.set()
+            await until(lambda plugin=hosted.plugin: plugin.called[-1:] == [("stop", False)])
