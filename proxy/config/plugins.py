@@ -18,7 +18,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, PlainValidator, ValidationInfo, WithJsonSchema, create_model
 
 from proxy.config.plugin_classes import BUGGY, BUILT_IN, GROUP, BrokenPluginError, known, packages, plugin_class
-from proxy.core.failure import FAILURES, PluginFailure
+from proxy.core.failure import FAILURES, AnyFailure
 from proxy.text.problems import Finding, Problem
 from proxy.text.words import nearest, shown, wrong
 
@@ -59,7 +59,7 @@ class PluginUse:
             fact = f'"{self.name}" is the plugin of Doorkeeper; that of the package "{package}" is not used'
             yield Finding((), f"{fact}; {_RENAME}", warning=True)
 
-    def _failed(self, error: PluginFailure) -> Finding:
+    def _failed(self, error: AnyFailure) -> Finding:
         return Finding((), f"{_failure(self.name, error)}; {BUGGY}")
 
     @staticmethod
@@ -68,7 +68,7 @@ class PluginUse:
         return plugin_class(name).Options
 
 
-def _failure(name: str, error: PluginFailure) -> str:
+def _failure(name: str, error: AnyFailure) -> str:
     return f'plugin "{name}" failed with {type(error).__name__}: {error}'
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from proxy.core.context import Connection, Context
 from proxy.core.counted_chain import CountedChain
 from proxy.core.counting import ConnectionCounting, PendingCount
-from proxy.core.failure import FAILURES, PluginFailure
+from proxy.core.failure import FAILURES, AnyFailure
 from proxy.core.inflight import InFlight
 from proxy.core.outcome import Outcomes
 from proxy.core.request_heads import RequestHeads
@@ -90,5 +90,5 @@ class CountedExchanges:
             if type(chain) is CountedChain:
                 self.reopen(chain, number, pending)
 
-    def _failed(self, counted: CountedChain, observer: object, error: PluginFailure) -> None:
+    def _failed(self, counted: CountedChain, observer: object, error: AnyFailure) -> None:
         self._outcomes.failed(observer, counted.told.api, counted.told.version, error)

@@ -17,7 +17,7 @@ from collections.abc import Generator
 from typing import Any, Generic, TypeVar
 
 from proxy.core.decisions import Step
-from proxy.core.failure import FAILURES, PluginFailure
+from proxy.core.failure import FAILURES, AnyFailure
 
 R = TypeVar("R")
 
@@ -29,7 +29,7 @@ class StepDriver(Generic[R]):
 
     def __init__(self, steps: Generator[Step, Any, R]) -> None:
         self._steps = steps
-        self._error: PluginFailure | None = None
+        self._error: AnyFailure | None = None
         self.value: Any = None
         self.step: Step
         self.result: R
@@ -58,6 +58,6 @@ class StepDriver(Generic[R]):
         """The last step waited for this value."""
         self.value = value
 
-    def throw(self, error: PluginFailure) -> None:
+    def throw(self, error: AnyFailure) -> None:
         """The last step failed with this error."""
         self._error = error

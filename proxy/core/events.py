@@ -5,7 +5,7 @@
 
 from dataclasses import dataclass, field
 
-from proxy.core.failure import PluginFailure
+from proxy.core.failure import AnyFailure
 from proxy.protocol.api import Api
 from proxy.protocol.problem import ProtocolError
 
@@ -17,7 +17,7 @@ class HandlerFailed:
     handler: str
     api: Api
     version: int
-    error: PluginFailure
+    error: AnyFailure
     at: str = field(default="", compare=False)  # file:line, if that is known
 
 
@@ -28,7 +28,7 @@ class ObserverFailed:
     observer: str
     api: Api | None
     version: int
-    error: PluginFailure
+    error: AnyFailure
     at: str = field(default="", compare=False)
 
 
@@ -46,7 +46,7 @@ class StepsFailed:
     """Steps beside a conversation raised. The conversation ends."""
 
     steps: str
-    error: PluginFailure
+    error: AnyFailure
     at: str = field(default="", compare=False)
 
 

@@ -3,6 +3,7 @@
 Rules:
 * A plugin fails by any `Exception`, and by `SystemExit`: a library that calls `sys.exit()` ends no proxy. All code of
   plugins is called where `FAILURES` are caught.
+* Our own code runs around that of plugins, and the same is caught there: `AnyFailure` does not say whose it is.
 * All else passes: Ctrl-C, and how trio, generators and fibers end what runs.
 
 A traceback holds every frame of the stack, with the messages that were read and everything that looked at them. These
@@ -22,7 +23,7 @@ E = TypeVar("E", bound=BaseException)
 OURS = f"{Path(__file__).parents[1]}/"  # where the modules of this package are
 
 FAILURES = (Exception, SystemExit)
-PluginFailure = Exception | SystemExit
+AnyFailure = Exception | SystemExit
 
 
 def name_of(function: object) -> str:

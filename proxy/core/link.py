@@ -20,7 +20,7 @@ from __future__ import annotations
 from proxy.core.assembly import AssembledLink
 from proxy.core.commands import Command
 from proxy.core.decisions import How
-from proxy.core.failure import PluginFailure
+from proxy.core.failure import AnyFailure
 from proxy.core.filters import Filters
 from proxy.core.lane import State
 from proxy.core.limits import Limits
@@ -125,7 +125,7 @@ class Link(AssembledLink):
         """A Sleep is over, a signal is released, or the other connections had their turn."""
         return self.performed(token, None)
 
-    def performed(self, token: int, value: object, error: PluginFailure | None = None) -> list[Command]:
+    def performed(self, token: int, value: object, error: AnyFailure | None = None) -> list[Command]:
         """A Call returned a value, or raised an error."""
         commands = self.outbox.start()
         waiter = self._tasks.take(token)

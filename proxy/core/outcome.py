@@ -25,7 +25,7 @@ from proxy.core.context import Context, HandlerDecided
 from proxy.core.counting import CountedExchange
 from proxy.core.decisions import Step, Steps
 from proxy.core.events import ObserverFailed
-from proxy.core.failure import FAILURES, PluginFailure, detached, name_of, raised_at
+from proxy.core.failure import FAILURES, AnyFailure, detached, name_of, raised_at
 from proxy.core.limits import Counters
 from proxy.core.outbox import Outbox
 from proxy.core.request_topics import Topics
@@ -180,7 +180,7 @@ class Outcomes:
         for ctx in tuple(self._open):
             self.end(ctx, NOBODY, why)
 
-    def failed(self, observer: object, api: Api, version: int, error: PluginFailure) -> None:
+    def failed(self, observer: object, api: Api, version: int, error: AnyFailure) -> None:
         """An observer raised."""
         self._counters.failed_observers += 1
         at = raised_at(error, observer)

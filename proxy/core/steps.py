@@ -16,7 +16,7 @@ from proxy.core.arrival import Arrival
 from proxy.core.context import Connection, Context
 from proxy.core.decisions import Ask, Call, Decision, Disconnect, Sleep, Step, Steps, Wait
 from proxy.core.driving import StepDriver
-from proxy.core.failure import FAILURES, PluginFailure, detached, name_of, raised_at
+from proxy.core.failure import FAILURES, AnyFailure, detached, name_of, raised_at
 from proxy.core.wish import Handler
 from proxy.protocol.fiber import in_slices
 from proxy.protocol.schema import Message
@@ -27,7 +27,7 @@ STEPS = (Sleep, Ask, Call, Wait, NoneType)  # a union of them would be made for 
 class HandlerError(Exception):
     """A handler raised, or returned something that is no decision; `cause` says what, and may hold secrets."""
 
-    def __init__(self, handler: object, cause: PluginFailure) -> None:
+    def __init__(self, handler: object, cause: AnyFailure) -> None:
         super().__init__(str(handler))
         self.handler = str(handler)
         self.at = raised_at(cause, handler.call if isinstance(handler, Handler) else None)

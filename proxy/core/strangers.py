@@ -14,7 +14,7 @@ from proxy.core.admission import Admission
 from proxy.core.context import Context
 from proxy.core.decisions import Disconnect, Reply
 from proxy.core.events import HandlerFailed
-from proxy.core.failure import FAILURES, PluginFailure, detached, name_of, raised_at
+from proxy.core.failure import FAILURES, AnyFailure, detached, name_of, raised_at
 from proxy.core.inflight import Answer
 from proxy.core.lane import State
 from proxy.core.outcome import By
@@ -95,7 +95,7 @@ class Strangers:
         self._outcomes.answered(ctx)
         self.requests.answer(Answer((data,), ctx, by, why))
 
-    def failed(self, ctx: Context, handler: str, error: PluginFailure, reason: str) -> Reader:
+    def failed(self, ctx: Context, handler: str, error: AnyFailure, reason: str) -> Reader:
         """The plugin that was to answer raised."""
         self._counters.failed_handlers += 1
         at = raised_at(error)

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from proxy.core.decisions import TURN, Step
 from proxy.core.driving import StepDriver
-from proxy.core.failure import PluginFailure, detached
+from proxy.core.failure import AnyFailure, detached
 from proxy.core.waiting import BeginStep, WaitingTasks
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.slices import Sliced
@@ -88,7 +88,7 @@ class Task(StepDriver[R]):
         else:
             self._begins[type(TURN)](self, TURN)
 
-    def fail(self, error: PluginFailure) -> None:
+    def fail(self, error: AnyFailure) -> None:
         """The last step failed with this error."""
         self.throw(error)
         self._finish(self.start())

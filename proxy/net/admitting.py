@@ -19,7 +19,7 @@ import trio
 from proxy.core.arrival import NotServed
 from proxy.core.decisions import Call, Decision, Disconnect, How, Sleep, Step, Wait
 from proxy.core.driving import StepDriver
-from proxy.core.failure import FAILURES, PluginFailure, detached, name_of
+from proxy.core.failure import FAILURES, AnyFailure, detached, name_of
 from proxy.core.filters import Filters
 from proxy.core.signal import Signal
 from proxy.core.steps import HandlerError
@@ -52,7 +52,7 @@ async def admit(client: socket.socket, steps: Generator[Step, Any, Admitted], mo
     return decision
 
 
-def tell_not_served(filters: Filters, ended: NotServed) -> Iterator[tuple[str, PluginFailure]]:
+def tell_not_served(filters: Filters, ended: NotServed) -> Iterator[tuple[str, AnyFailure]]:
     """Tell plugins of a connection that ended here. Returns the names of those that failed, and their errors."""
     for told in filters.not_served:
         try:

@@ -22,7 +22,7 @@ import trio
 
 from proxy.core.clock import Clock
 from proxy.core.commands import Command
-from proxy.core.failure import FAILURES, PluginFailure, detached
+from proxy.core.failure import FAILURES, AnyFailure, detached
 from proxy.core.link import Link
 from proxy.net.long_calls import LongCalls
 from proxy.net.thread_work import CALLS
@@ -154,6 +154,6 @@ def _wake(waiter: Resumable, token: int) -> None:
     _performed(waiter, token, None, None)
 
 
-def _performed(waiter: Resumable, token: int, value: object, error: PluginFailure | None) -> None:
+def _performed(waiter: Resumable, token: int, value: object, error: AnyFailure | None) -> None:
     if not waiter.closing:
         waiter.carry_out(waiter.link.performed(token, value, error))

@@ -27,7 +27,7 @@ import trio
 from proxy.core.allowance import Allowance
 from proxy.core.clock import Clock
 from proxy.core.events import Event
-from proxy.core.failure import FAILURES, PluginFailure, raised_at
+from proxy.core.failure import FAILURES, AnyFailure, raised_at
 from proxy.net.budget import Budget
 from proxy.net.complaints import Complaints
 from proxy.net.conversation import Conversation
@@ -179,13 +179,13 @@ class ServingLoop:
         except FAILURES as error:
             self._crash(conversation, error)
 
-    def _not_delivered(self, side: Side, error: PluginFailure) -> None:
+    def _not_delivered(self, side: Side, error: AnyFailure) -> None:
         """Data posted for this side was not sent, for another reason than its socket."""
         conversation = self.sockets.conversation_of(side)
         assert conversation is not None  # a closed side accepts any data
         self._crash(conversation, error)
 
-    def _crash(self, conversation: Conversation, error: PluginFailure) -> None:
+    def _crash(self, conversation: Conversation, error: AnyFailure) -> None:
         conversation.abort("the proxy failed; its log says where")
         facts = conversation.link.connection.facts()
         self._complaints.tell(log.error, "a link failed: a bug of the proxy", raised_at(error), exc_info=error, **facts)

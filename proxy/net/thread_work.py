@@ -15,14 +15,14 @@ from math import inf
 
 import trio
 
-from proxy.core.failure import FAILURES, PluginFailure
+from proxy.core.failure import FAILURES, AnyFailure
 
 CALLS = trio.CapacityLimiter(40)  # threads for calls of plugins; trio has as many for all else
 
 
 async def watched(watch: Callable[[], Awaitable[None]], finish: Callable[[], Awaitable[None]]) -> None:
     """Finish work that may hang, while `watch` runs, which is cancelled afterwards. Raises what the work raises."""
-    failed: PluginFailure | None = None
+    failed: AnyFailure | None = None
     async with trio.open_nursery() as nursery:
         nursery.start_soon(watch)
         try:

@@ -16,7 +16,7 @@ from typing import Any
 import structlog
 import trio
 
-from proxy.core.failure import FAILURES, PluginFailure
+from proxy.core.failure import FAILURES, AnyFailure
 from proxy.net.complaints import Complaints
 from proxy.net.machine import give_back
 from proxy.net.tasks import Tasks
@@ -70,7 +70,7 @@ async def look(watched: Sequence[Watched], tasks: Tasks) -> bool:
     return any(isinstance(found, Reload) and found.taken for found in looked)
 
 
-def _look_at(files: Sequence[WatchedFile[Any]]) -> list[Reload | PluginFailure | None]:
+def _look_at(files: Sequence[WatchedFile[Any]]) -> list[Reload | AnyFailure | None]:
     """The changes of each file. The memory for reading a large file is returned to the system."""
     found = [_look(file) for file in files]
     if any(found):
@@ -78,7 +78,7 @@ def _look_at(files: Sequence[WatchedFile[Any]]) -> list[Reload | PluginFailure |
     return found
 
 
-def _look(file: WatchedFile[Any]) -> Reload | PluginFailure | None:
+def _look(file: WatchedFile[Any]) -> Reload | AnyFailure | None:
     try:
         return file.look()
     except FAILURES as error:
