@@ -88,19 +88,34 @@ def _text(at: datetime) -> str:
     return at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def search(journal: Path, wanted: EventFilter, keys: set[str] | None = None) -> Iterator[JournalEvent]:
-    """The events that match, by their time. `keys` gets the ids of the keys that names in the segments are hashed with.
+class FoundEvents(Iterator[JournalEvent]):
+    """The events that match, by their time. They are read one after the other, as they are asked for.
 
-    Segments that were begun a little before or after the period are read, too.
+    Segments that were begun a little before or after the period are read, too. `keys`: the ids of the keys that names
+    are hashed with in the segments read so far.
     """
-    found = placed(journal)
-    wanted_of = ([*_of_period(names, found, wanted)] for names in by_chain(found).values())
-    streams = ((_second(names[0]), events_of(found[name] for name in names)) for names in wanted_of if names)
-    for event in merged(streams):
-        if keys is not None and isinstance(key := event.get("pseudonyms"), str):
-            keys.add(key)
-        if wanted.includes(event):
-            yield event
+
+    def __init__(self, journal: Path, wanted: EventFilter) -> None:
+        self.keys: set[str] = set()
+        self._matching = self._read(journal, wanted)
+
+    def __next__(self) -> JournalEvent:
+        return next(self._matching)
+
+    def _read(self, journal: Path, wanted: EventFilter) -> Iterator[JournalEvent]:
+        found = placed(journal)
+        wanted_of = ([*_of_period(names, found, wanted)] for names in by_chain(found).values())
+        streams = ((_second(names[0]), events_of(found[name] for name in names)) for names in wanted_of if names)
+        for event in merged(streams):
+            if isinstance(key := event.get("pseudonyms"), str):
+                self.keys.add(key)
+            if wanted.includes(event):
+                yield event
+
+
+def search(journal: Path, wanted: EventFilter) -> FoundEvents:
+    """Search a journal."""
+    return FoundEvents(journal, wanted)
 
 
 def _of_period(

@@ -91,11 +91,11 @@ def search_(
             known = None if secret is None else pseudonyms(secret)
         except KeyFileError as error:
             give_up(str(error))
-        keys = set[str]()
-        found = _print(search(journal, EventFilter(since, until, **wanted, pseudonyms=known), keys), raw)
-    if known is not None and (others := keys - {known.id}):
+        found = search(journal, EventFilter(since, until, **wanted, pseudonyms=known))
+        count = _print(found, raw)
+    if known is not None and (others := found.keys - {known.id}):
         click.echo(f"{secret}: {OTHER_KEY} ({printable(', '.join(sorted(others)))})", err=True)
-    sys.exit(0 if found else 1)
+    sys.exit(0 if count else 1)
 
 
 @command.command("export")

@@ -10,12 +10,14 @@ import pytest
 import zstandard
 
 from plugins.audit.pruning import prune
-from plugins.audit.pseudonyms import Pseudonyms
+from plugins.audit.pseudonyms import Pseudonyms, pseudonyms
 from plugins.audit.queue import QueuedEvent
+from plugins.audit.redacted import redactor
+from plugins.audit.redaction import RedactionRule
 from plugins.audit.search import EventFilter, search
 from plugins.audit.segments import segments
 from plugins.audit.shown import shown
-from tests.plugins.audit.written import KEY, START, Wall, chain
+from tests.plugins.audit.written import KEY, START, Wall, chain, write
 
 BEGIN = datetime.fromtimestamp(START, UTC)
 PRODUCED = {
@@ -179,6 +181,18 @@ def test_names_that_are_hashed_are_found_with_the_key() -> None:
     assert not EventFilter(principal="User:alice").includes(event)
     assert not EventFilter(principal="User:bob", pseudonyms=secret).includes(event)
     assert EventFilter(principal="User:alice", pseudonyms=secret).includes({**event, "principal": "User:alice"})
+
+
+def test_what_is_found_says_with_which_keys_the_names_in_the_segments_are_hashed(tmp_path: Path) -> None:
+    hashing = RedactionRule.model_validate({"fields": "topic", "how": "hash"})
+    for number in range(2):
+        writer = chain(tmp_path / "journal", f"{number}", redactor=redactor([hashing], tmp_path / f"secret{number}"))
+        write(writer, range(3))
+        writer.end()
+    found = search(tmp_path / "journal", EventFilter(resource="none of this name"))
+    assert not found.keys, "nothing is read before it is asked for"
+    assert not list(found)
+    assert found.keys == {pseudonyms(tmp_path / f"secret{number}").id for number in range(2)}
 
 
 def test_clients_that_nobody_asked_are_found_as_the_rules_name_them() -> None:
