@@ -7,14 +7,13 @@ from typing import TextIO
 import click
 from click.core import ParameterSource
 
+from proxy.cli.asked_acls import asked_acls
 from proxy.cli.bootstrap import bootstrap_of
 from proxy.cli.ending import give_up
 from proxy.cli.given import FILE_NAME, ReadFile, in_utf8
-from proxy.config import Config
-from proxy.config import examine as examine_config
 from proxy.text.bounded import read_bounded
 from proxy.text.problems import BadFileError
-from proxy.text.words import nearest, printable, shown
+from proxy.text.words import printable, shown
 from rules import Snapshot, bindings, examine, kafka_acls, write
 from rules.bindings import Binding
 from rules.model import AclFile
@@ -74,7 +73,7 @@ def import_(
     for principal in principals:
         if ":" not in principal:
             raise click.UsageError(f'"{principal}" has no type; give --super-users User:{principal}')
-    found = _asked(bootstrap, config, cluster) if asked else _listed(listing)
+    found = asked_acls(bootstrap, config, cluster) if asked else _listed(listing)
     acls = tuple(bindings.rules(found))
     click.echo(f"# {len(set(found))} ACLs of Kafka's, in {len(acls)} rules.")
     file = AclFile.model_construct(super_users=principals, unmatched=unmatched, acls=acls)
@@ -92,40 +91,6 @@ def _listed(listing: TextIO) -> list[Binding]:
         return kafka_acls.listed(text, listing.name)
     except BadFileError as error:
         give_up(str(error))
-
-
-def _asked(bootstrap: str | None, file: str | None, cluster: str | None) -> list[Binding]:
-    from proxy.cli.live_acls import LiveError, live, live_cluster  # the network takes 0.2 s to load
-
-    try:
-        if bootstrap is not None:
-            return live(bootstrap_of(bootstrap))
-        assert file is not None
-        config = _config(file)
-        return live_cluster(config, _cluster(config, file, cluster))
-    except LiveError as error:
-        give_up(str(error))
-
-
-def _config(file: str) -> Config:
-    if not file:
-        raise click.UsageError("--config is empty; name a configuration")
-    config, problems = examine_config(file)
-    for problem in problems:
-        click.echo(problem, err=True)
-    if config is None:
-        sys.exit(1)
-    return config
-
-
-def _cluster(config: Config, file: str, name: str | None) -> str:
-    if name is None:
-        if len(config.clusters) > 1:
-            raise click.UsageError(f"{file} has several clusters; give --cluster: {', '.join(config.clusters)}")
-        return next(iter(config.clusters))
-    if name not in config.clusters:
-        raise click.UsageError(f'{file} has no cluster "{name}"; {nearest(name, config.clusters)}')
-    return name
 
 
 @command.command("export", epilog=EXPORT_EPILOG)

@@ -19,6 +19,7 @@ from proxy.config import Config
 from proxy.core.topology import Endpoint
 from proxy.net.asking import EndedError, ask
 from proxy.net.authorities import upstream_identity
+from proxy.net.broker_stream import BrokerStream
 from proxy.net.dial import DIRECTLY, UnreachableError, Via, dial
 from proxy.net.introductions import introduce_on
 from proxy.net.tls.brokers import BrokerTls
@@ -44,10 +45,15 @@ EVERY_ACL = DescribeAclsRequest(
     permission_type=ANY,
 )
 SECONDS = 30.0
+ELSEWHERE = "see that a broker is there, and correct the address if not"
 
 
 class LiveError(Exception):
-    """A cluster that gives no ACLs: its address, and the reason."""
+    """A cluster that gives no ACLs. `reasons`: why each broker that was asked gave none, with a way out."""
+
+    def __init__(self, *reasons: UnreachableError) -> None:
+        super().__init__("\n".join(map(str, reasons)))
+        self.reasons = reasons
 
 
 def live(brokers: Sequence[Endpoint], seconds: float = SECONDS) -> list[Binding]:
@@ -91,16 +97,16 @@ async def _first(
         try:
             answer = await _asked(broker, seconds, tls, identities, via)
         except UnreachableError as error:
-            unreachable.append(str(error))
+            unreachable.append(error)
             continue
         if answer.error_code:
             said = answer.error_message or "no reason given"
-            raise LiveError(f"{broker}: {ErrorCode(answer.error_code).name}: {said}")
+            raise LiveError(UnreachableError(broker, f"{ErrorCode(answer.error_code).name}: {said}"))
         try:
             return _bindings(answer)
         except ValueError as error:
-            raise LiveError(f"{broker}: an ACL that is newer than this program: {error}") from None
-    raise LiveError("\n".join(unreachable))
+            raise LiveError(UnreachableError(broker, f"an ACL that is newer than this program: {error}")) from None
+    raise LiveError(*unreachable)
 
 
 async def _asked(
@@ -108,7 +114,7 @@ async def _asked(
 ) -> DescribeAclsResponse:
     """One broker's answer. Raises UnreachableError."""
     try:
-        async with await dial(broker, seconds, tls, via=via) as stream:
+        async with await _dialled(broker, seconds, tls, via) as stream:
             if identities is None:
                 with trio.fail_after(seconds):
                     known = await ask(stream, ApiVersionsRequest(), 0, ApiVersionsResponse, "api_keys")
@@ -128,7 +134,14 @@ async def _asked(
     except TlsError as error:
         raise UnreachableError(broker, f"no TLS: {error}") from None
     except ProtocolError as error:
-        raise UnreachableError(broker, f"does not speak Kafka: {error}") from None
+        raise UnreachableError(broker, f"does not speak Kafka: {error}; {ELSEWHERE}") from None
+
+
+async def _dialled(broker: Endpoint, seconds: float, tls: BrokerTls | None, via: Via) -> BrokerStream:
+    try:
+        return await dial(broker, seconds, tls, via=via)
+    except UnreachableError as error:
+        raise UnreachableError(broker, f"{error.why}; {ELSEWHERE}") from None
 
 
 def _way_out(tls: BrokerTls | None, identities: Identities | None) -> str:

@@ -173,46 +173,6 @@ def test_commands_are_for_an_address(tmp_path: Path, bootstrap: str) -> None:
     assert "\x1b" not in result.stderr
 
 
-TWO = """\
-clusters: {main: {bootstrap: ["127.0.0.1:1"]}, spare: {bootstrap: ["127.0.0.1:2", "127.0.0.1:3"]}}
-listeners: {clients: {cluster: main, bind: "127.0.0.1:9192"}}
-"""
-
-
-def test_of_several_clusters_one_must_be_named(tmp_path: Path) -> None:
-    file = tmp_path / "gateway.yaml"
-    file.write_text(TWO)
-    for arguments, complaint in (
-        ((), f"{file} has several clusters; give --cluster: main, spare"),
-        (("--cluster", "spar"), f'{file} has no cluster "spar"; did you mean "spare"?'),
-    ):
-        result = acls("import", "--config", file, *arguments)
-        assert result.exit_code == 2
-        assert complaint in result.output
-
-
-def test_every_broker_of_a_configured_cluster_is_tried(tmp_path: Path) -> None:
-    file = tmp_path / "gateway.yaml"
-    file.write_text(TWO)
-    result = acls("import", "--config", file, "--cluster", "spare")
-    assert result.output == "127.0.0.1:2: connection refused\n127.0.0.1:3: connection refused\n"
-    assert result.exit_code == 1
-
-
-def test_a_configuration_with_a_mistake_is_told_at_its_place(tmp_path: Path) -> None:
-    file = tmp_path / "gateway.yaml"
-    file.write_text("clusters: 7\n")
-    result = acls("import", "--config", file)
-    assert f"{file}:1:11: " in result.output
-    assert result.exit_code == 1
-
-
-def test_a_cluster_that_does_not_answer_is_a_line_for_each_of_its_brokers() -> None:
-    result = acls("import", "--bootstrap", "127.0.0.1:1,127.0.0.1:2")
-    assert result.output == "127.0.0.1:1: connection refused\n127.0.0.1:2: connection refused\n"
-    assert result.exit_code == 1
-
-
 def test_what_is_told_of_names_is_one_line_each_and_moves_no_cursor(tmp_path: Path) -> None:
     file = tmp_path / "acl.yaml"
     name = r'"User:a\nrm\x9b"'

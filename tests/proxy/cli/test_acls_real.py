@@ -78,5 +78,5 @@ def test_acls_go_into_a_broker_and_come_back_the_same(broker: DenyingBroker, tmp
 def test_a_broker_that_wants_its_clients_to_say_who_they_are_is_told_from_a_dead_one(broker: DenyingBroker) -> None:
     result = CliRunner().invoke(main, ["acls", "import", "--bootstrap", f"{HOST}:{broker.denied}"])
     way_out = "where brokers want TLS or SASL, a configuration says how: --config"
-    assert result.output == f"{HOST}:{broker.denied}: closed the connection; {way_out}\n"
+    assert result.output == f"--bootstrap: {HOST}:{broker.denied}: closed the connection; {way_out}\n"
     assert result.exit_code == 1

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from proxy.cli.live_acls import LiveError, live
+from proxy.cli.live_acls import ELSEWHERE, LiveError, live
 from proxy.core.topology import Endpoint
 from proxy.protocol.codec import encode
 from proxy.protocol.header import SIZE
@@ -78,7 +78,9 @@ def test_the_newest_version_that_both_know_is_spoken(newest: int, spoken: int) -
 def refused(*answers: bytes) -> str:
     with broker(*answers) as endpoint, pytest.raises(LiveError) as error:
         live([endpoint], seconds=5)
-    return str(error.value).removeprefix(f"{endpoint}: ")
+    (reason,) = error.value.reasons
+    assert reason.endpoint == endpoint
+    return reason.why
 
 
 def test_a_broker_that_says_no_is_quoted() -> None:
@@ -112,5 +114,5 @@ def test_a_broker_older_than_acls_has_none_to_describe() -> None:
 def test_a_broker_that_is_not_there_is_an_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         endpoint = Endpoint("127.0.0.1", listener.getsockname()[1])
-    with pytest.raises(LiveError, match=f"^{endpoint}: connection refused$"):
+    with pytest.raises(LiveError, match=f"^{endpoint}: connection refused; {ELSEWHERE}$"):
         live([endpoint])

@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from kafka.admin import ACL, ACLOperation, ACLPermissionType, KafkaAdminClient, ResourcePattern, ResourceType
 
 from proxy.cli import main
+from proxy.cli.live_acls import ELSEWHERE
 from tests.real.records import patiently
 from tests.real.secured.cluster import PASSWORDS, SecuredCluster
 
@@ -78,9 +79,10 @@ def test_whoever_may_not_describe_the_cluster_is_told_so(asking: SecuredCluster,
 
 
 def test_every_broker_that_refuses_is_told(asking: SecuredCluster, tmp_path: Path) -> None:
-    result = imported("--config", written(tmp_path, asking, "SASL", sasl=sasl("SCRAM-SHA-256", password="wrong")))
+    file = written(tmp_path, asking, "SASL", sasl=sasl("SCRAM-SHA-256", password="wrong"))
+    result = imported("--config", file)
     assert (result.exit_code, result.stdout) == (1, "")
     first, *others = result.stderr.splitlines()
-    assert first == "127.0.0.1:1: connection refused"
+    assert first == f"{file}:4:7: 127.0.0.1:1: connection refused; {ELSEWHERE}"
     assert len(others) == 3
     assert all("refused our credentials: SASL_AUTHENTICATION_FAILED" in line for line in others)
