@@ -104,7 +104,9 @@ def run(admin: AdminClient, scenario: str, seed: int | None, setting: dict[str, 
         with own_gateway(brokers) as gateway:
             click.echo(f"clients may connect to {gateway.bootstrap}")
             sys.exit(_play(gateway.admin, read, seed))
-    except (AdminError, OwnGatewayError, FaultsRemovedError) as error:
+    except OwnGatewayError as error:
+        give_up(f"--bootstrap {bootstrap}: {error}", NOT_PLAYED)
+    except (AdminError, FaultsRemovedError) as error:
         give_up(told(error), NOT_PLAYED)
     except KeyboardInterrupt:
         give_up("interrupted; it did not begin", NOT_PLAYED)

@@ -28,7 +28,7 @@ TAKEN = "has the port"
 
 
 class OwnGatewayError(RuntimeError):
-    """The gateway could not be started. The text is a line for people."""
+    """The gateway could not be started. The text is for people: a line, and perhaps the last lines of its log."""
 
 
 class OwnGateway(NamedTuple):
@@ -91,5 +91,9 @@ def _is_ready(process: subprocess.Popen[bytes], log: Path) -> bool:
     said = log.read_text(errors="replace")
     if process.poll() is not None and TAKEN in said:
         return False
-    lines = said.splitlines()[-3:]
-    raise OwnGatewayError("\n".join(["the proxy in front of the cluster did not get ready; it said last:", *lines]))
+    why = (
+        f"the cluster was not reached within {PATIENCE:g} s; see that a broker is there, and correct the address if not"
+        if process.poll() is None
+        else "the proxy in front of the cluster did not start"
+    )
+    raise OwnGatewayError("\n".join([f"{why}; the proxy said last:", *said.splitlines()[-3:]]))

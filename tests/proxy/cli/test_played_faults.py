@@ -111,6 +111,13 @@ def test_what_cannot_be_played_ends_with_2_and_a_line(said: list[str], reason: s
     assert reason in result.stderr
 
 
+def test_a_cluster_that_is_not_reached_is_told_with_the_option_that_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proxy.scenarios.own_gateway.PATIENCE", 1.0)
+    result = CliRunner().invoke(main, ["faults", "run", "leader-flap", "--bootstrap", "127.0.0.1:1"])
+    assert result.exit_code == 2
+    assert result.stderr.startswith("--bootstrap 127.0.0.1:1: the cluster was not reached within 1 s; see that ")
+
+
 def test_a_proxy_of_its_own_is_there_for_as_long_as_it_takes(cluster: str, tmp_path: Path) -> None:
     file = tmp_path / "scenario.yaml"
     file.write_text("about: x\nsteps: [{for: 200ms, faults: {do: hold}}]\n")

@@ -33,6 +33,13 @@ def test_why_it_does_not_get_ready_is_told(monkeypatch: pytest.MonkeyPatch) -> N
         pass
 
 
+def test_a_cluster_that_is_not_reached_in_time_is_told_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proxy.scenarios.own_gateway.PATIENCE", 3.0)
+    told = r"^the cluster was not reached within 3 s; see that a broker is there, and correct the address if not; the"
+    with pytest.raises(OwnGatewayError, match=told), own_gateway([HostPort("127.0.0.1", 1)]):
+        pass
+
+
 def test_several_that_start_at_the_same_time_have_ports_of_their_own() -> None:
     with mock_brokers(1) as broker, ExitStack() as opened, ThreadPoolExecutor() as threads:
 
