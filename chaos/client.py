@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import ssl
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from typing import Any, TypeVar
@@ -38,6 +39,7 @@ from chaos.admin_answers import (
 
 PAGE = 1_000  # entries of the ledger in one answer, at the most
 ADDRESS = "give the address that stands at `admin: bind` in the proxy's configuration"
+NO_TLS = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE")  # OpenSSL's reasons, by its version: no TLS came back
 T = TypeVar("T")
 
 
@@ -120,6 +122,8 @@ class AdminClient:
                 response = connection.getresponse()
                 status, content = response.status, response.read()
         except (OSError, http.client.HTTPException, UnicodeError) as error:
+            if isinstance(error, ssl.SSLError) and error.reason in NO_TLS:
+                raise AdminError(f"{self._url} does not speak TLS; write http:// in place of https://") from None
             why = getattr(error, "strerror", None) or str(error) or type(error).__name__
             way_out = f"see that the proxy runs, with `admin: {{bind: {self._parts.netloc}}}` in its configuration"
             raise AdminError(f"{self._url} does not answer: {why}; {way_out}") from None

@@ -109,6 +109,13 @@ def answering(status: int, answer: str) -> Iterator[AdminClient]:
             serving.join()
 
 
+def test_a_port_that_does_not_speak_tls_is_told_with_the_url_to_write() -> None:
+    with answering(200, "[]") as plain:
+        url = plain._url.replace("http://", "https://")
+        with pytest.raises(AdminError, match=f"^{url} does not speak TLS; write http:// in place of https://$"):
+            AdminClient(url).faults()
+
+
 def test_another_program_is_told_with_the_address_to_give_instead() -> None:
     way_out = "give the address that stands at `admin: bind` in the proxy's configuration"
     with (
