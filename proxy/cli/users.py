@@ -96,11 +96,21 @@ def show(file: str) -> None:
 
 def _password(name: str) -> str:
     if sys.stdin.isatty():
-        password: str = click.prompt(f"Password of {name}", hide_input=True, confirmation_prompt=True)
+        password = _typed(f"Password of {name}")
     else:
         password = sys.stdin.readline(LONGEST + 2).rstrip("\r\n")  # a longer one is refused
     if not password:
         give_up("an empty password is none; type one, or send one line to standard input")
+    return password
+
+
+def _typed(prompt: str) -> str:
+    try:
+        password: str = click.prompt(prompt, hide_input=True, confirmation_prompt=True)
+    except click.Abort as error:  # click makes it of Ctrl-C and of the end of the input, which types nothing
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        return ""
     return password
 
 

@@ -4,7 +4,10 @@ import errno
 import fcntl
 import io
 import os
+import subprocess
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -53,6 +56,32 @@ def test_what_cannot_be_done_says_why(tmp_path: Path) -> None:
 
 def test_a_password_is_no_argument(tmp_path: Path) -> None:
     assert users("add", tmp_path / "users.yaml", "alice", "secret").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("key", "code", "told"),
+    [("\x03", 130, ""), ("\x04", 1, "an empty password is none; type one, or send one line to standard input")],
+    ids=["Ctrl-C", "Ctrl-D"],
+)
+def test_a_prompt_for_a_password_may_be_left(tmp_path: Path, key: str, code: int, told: str) -> None:
+    ours, theirs = os.openpty()
+    file = tmp_path / "users.yaml"
+    # A session without a terminal gets the first one that it opens, which then sends the signals of its keys.
+    opening = ["sh", "-c", 'exec "$@" <"$0" >"$0" 2>"$0"', os.ttyname(theirs)]
+    command = [*opening, sys.executable, "-m", "proxy", "users", "add", file, "alice"]
+    said = b""
+    with subprocess.Popen(command, start_new_session=True) as process, os.fdopen(ours, "r+b", buffering=0) as terminal:
+        while b"Password of alice: " not in said:
+            said += terminal.read(1)
+        terminal.write(key.encode())
+        assert process.wait() == code
+        os.close(theirs)
+        with suppress(OSError):  # nobody has the other end any more
+            while piece := terminal.read(1 << 10):
+                said += piece
+    after = said.partition(b"Password of alice: ")[2].decode()
+    assert after.replace("^C", "").split() == told.split()
+    assert not file.exists()
 
 
 @pytest.mark.parametrize("folder", ["none", "file"])
