@@ -4,14 +4,17 @@ Rules:
 * A proxy is started for the first test that needs it, one for each cluster that tests ask for, and ends with the run.
 * Only code in `chaos` runs in this process. Under xdist each worker has its own proxies.
 * Each test begins without faults. It fails if a fault is still in force at its end and never fired.
+* Faults end with the test itself, before fixtures do: one that closes a client would wait for what `hold()` holds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
+from contextlib import suppress
 
 import pytest
 
+from chaos.admin_answers import AdminError
 from chaos.fixture.child import LaunchError
 from chaos.fixture.faults import KafkaFaults
 from chaos.fixture.proxies import FaultProxies
@@ -59,11 +62,19 @@ def kafka_faults(request: pytest.FixtureRequest, _fault_proxies: FaultProxies) -
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Fail a test that passed, if one of its faults never fired."""
+    """Remove the faults of a test when it is over. It fails if one of them never fired."""
     __tracebackhide__ = True
-    result = yield
-    if FAULTS in item.stash:
-        item.stash[FAULTS].check()
+    faults = item.stash.get(FAULTS, None)
+    if faults is None:
+        return (yield)
+    try:
+        result = yield
+        faults.check()
+    except BaseException:
+        with suppress(AdminError):  # the error of the test says more
+            faults.stop()
+        raise
+    faults.stop()
     return result
 
 

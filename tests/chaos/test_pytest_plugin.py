@@ -55,6 +55,39 @@ def test_each_test_begins_without_faults(tmp_path: Path, stranger: Stranger) -> 
     assert "2 passed" in result.stdout, result.stdout + result.stderr
 
 
+HELD = """
+import pytest
+
+
+@pytest.fixture
+def producer(kafka_faults):
+    producer = Producer({"bootstrap.servers": kafka_faults.bootstrap, "log_level": 0})
+    yield producer
+    assert producer.flush(10) == 0, "it still waits for what the fault holds"
+
+
+def hold(kafka_faults, producer):
+    held = kafka_faults.on("Produce").hold().start()
+    producer.produce("orders", b"order")
+    held.wait_for()
+
+
+def test_fails(kafka_faults, producer):
+    hold(kafka_faults, producer)
+    assert False, "on purpose"
+
+
+def test_passes(kafka_faults, producer):
+    hold(kafka_faults, producer)
+"""
+
+
+def test_nothing_is_held_any_more_when_the_fixtures_of_a_test_end(tmp_path: Path, stranger: Stranger) -> None:
+    result = stranger.tests(project(tmp_path, HELD))
+    assert "1 failed, 1 passed" in result.stdout, result.stdout + result.stderr
+    assert "error" not in result.stdout.splitlines()[-1]
+
+
 UNFIRED = """
 def test_block(kafka_faults):
     with kafka_faults.on("Produce", topic="ordres").disconnect():
