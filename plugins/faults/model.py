@@ -130,7 +130,8 @@ def unknown_others(path: FaultPath, fault: FaultRule, named: Mapping[str, FaultR
     """Problems with the other faults that it depends on: unknown ones, and itself."""
     for option, other in fault.when.others.items():
         if other not in named:
-            yield Finding((*path, "when", option), f'no fault is called "{other}"; {nearest(other, named)}')
+            way_out = nearest(other, (name for name, it in named.items() if it is not fault)) or "add one of that name"
+            yield Finding((*path, "when", option), f'no fault is called "{other}"; {way_out}')
         elif named[other] is fault:
             yield Finding((*path, "when", option), "a fault cannot wait for itself; name another one")
 

@@ -10,7 +10,7 @@ Rules:
 from __future__ import annotations
 
 from collections import ChainMap, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from plugins.faults.model import FaultRule, unknown_others
 from plugins.faults.model import findings as fault_findings
@@ -22,6 +22,8 @@ from proxy.text.words import nearest
 
 ALONE = 'a step with "parallel" has nothing else in it; put it into a step of its own'
 LASTS = 'say how long ("for: 5s"), or until when ("expect: {fired: 1}")'
+
+TOGETHER = 'put it into this step, or under "always"'
 
 
 def check(examined: Examined[ScenarioFile]) -> None:
@@ -57,9 +59,21 @@ def _wrong_faults(faults: Sequence[tuple[KeyPath, str, ScenarioFault]]) -> Itera
         of_step[path[:-1]].setdefault(name, fault)
     for path, name, fault in faults:
         found = [*fault_findings(path, fault)]
-        yield from found or unknown_others(path, fault, ChainMap(of_step["always",], of_step[path[:-1]]))
+        yield from found or _wrong_others(path, fault, ChainMap(of_step["always",], of_step[path[:-1]]), known)
         if known[name] is not fault:
             yield Finding((*path, "name"), f'another fault is called "{name}" too; give each its own name')
+
+
+def _wrong_others(
+    path: KeyPath, fault: ScenarioFault, here: Mapping[str, FaultRule], known: Collection[str]
+) -> Iterator[Finding]:
+    """Problems with the other faults that it depends on. `here` are those that are in force with it."""
+    for finding in unknown_others(path, fault, here):
+        name = fault.when.others[str(finding.path[-1])]
+        if name in known and name not in here:
+            yield Finding(finding.path, f'"{name}" is in force in another step; {TOGETHER}')
+        else:
+            yield finding
 
 
 def _wrong_step(

@@ -127,7 +127,7 @@ def test_an_empty_list_is_no_faults() -> None:
         ("{when: {probability: 50}, do: hold}", "1:31: 50 is no probability; it is above 0, and at the most 1"),
         ("{when: {from: soon}, do: hold}", '1:24: "soon" is not a duration; write e.g. "10s"'),
         ("{when: {twice: true}, do: hold}", '1:18: unknown option "twice"; did you mean "times"?'),
-        ("{when: {after_rule: other}, do: hold}", '1:30: no fault is called "other"; known here: fault 1'),
+        ("{when: {after_rule: other}, do: hold}", '1:30: no fault is called "other"; add one of that name'),
         ("{name: a, when: {while_rule: a}, do: hold}", "1:39: a fault cannot wait for itself; name another one"),
         (
             "{match: {api: Produce}, do: {leader: none}}",

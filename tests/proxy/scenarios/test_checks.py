@@ -76,7 +76,7 @@ def steps(*lines: str) -> str:
                 "{for: 1s, faults: {name: lost, do: hold}}",
                 "{for: 1s, faults: {name: two, do: hold, when: {after_rule: lost}}}",
             ),
-            '4:64: no fault is called "lost"; known here: two',
+            '4:64: "lost" is in force in another step; put it into this step, or under "always"',
         ),
         (
             steps(f"{{{FAULT}, for: 5s, expect: {{fired: 1, within: 3s}}}}"),
@@ -104,8 +104,12 @@ def steps(*lines: str) -> str:
             '3:52: another fault is called "x" too; give each its own name',
         ),
         (
+            steps("{for: 1s, faults: [{name: lost, do: hold}, {name: late, do: drop, when: {after_rule: lsot}}]}"),
+            '3:90: no fault is called "lsot"; did you mean "lost"?',
+        ),
+        (
             steps("{for: 1s, faults: {name: lost, do: hold, when: {after_rule: lsot}}}"),
-            '3:65: no fault is called "lsot"; did you mean "lost"?',
+            '3:65: no fault is called "lsot"; add one of that name',
         ),
         (
             steps("{for: 1s, faults: {match: {topic: '${topc}'}, do: hold}}"),
