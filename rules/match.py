@@ -52,6 +52,8 @@ def versions(value: object) -> range:
 
 def number(value: object) -> int:
     """Read a number that counts from 0."""
+    if isinstance(value, str) and value.isascii() and value.isdecimal():
+        raise wrong(f"{shown(value)} is text", "a partition or a broker is a number; leave the quotes out")
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise wrong(f"{shown(value)} is not a number of a partition or a broker", "they count from 0")
     return value

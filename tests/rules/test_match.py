@@ -95,6 +95,7 @@ FORM = Form(Rules, "file of rules", 'begin with "match:"', largest=1 << 20)
         ("version: 3-99999999999999999999", '1:18: "3-99999999999999999999" is not a version; write e.g. "9" or "3-9"'),
         ("version: new", '1:18: "new" is not a version; write e.g. "9" or "3-9"'),
         ("partition: -1", "1:20: -1 is not a number of a partition or a broker; they count from 0"),
+        ("broker: '1'", '1:17: "1" is text; a partition or a broker is a number; leave the quotes out'),
         ("broker: kafka-1", '1:17: "kafka-1" is not a number of a partition or a broker; they count from 0'),
         ("topics: t", '1:9: unknown option "topics"; did you mean "topic"?'),
         ("topic: ", '1:16: "topic" has no value; write e.g. "topic: orders*"'),
