@@ -110,6 +110,31 @@ def test_need_not(kafka_faults):
 """
 
 
+OF_A_FIXTURE = """
+import pytest
+
+
+@pytest.fixture
+def lost(kafka_faults):
+    with kafka_faults.on("Heartbeat").disconnect() as fault:
+        yield fault
+
+
+def test_never(lost):
+    pass
+
+
+@pytest.mark.xfail(strict=True)
+def test_is_known_to_fail(lost):
+    pass
+"""
+
+
+def test_a_fault_of_a_fixture_that_never_fires_fails_its_test_once(tmp_path: Path, stranger: Stranger) -> None:
+    result = stranger.tests(project(tmp_path, OF_A_FIXTURE))
+    assert "1 failed, 1 xfailed in" in result.stdout, result.stdout + result.stderr
+
+
 def test_a_fault_that_never_fires_fails_its_test(tmp_path: Path, stranger: Stranger) -> None:
     result = stranger.tests(project(tmp_path, UNFIRED))
     assert "2 failed, 2 passed" in result.stdout, result.stdout + result.stderr
