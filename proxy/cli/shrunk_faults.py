@@ -27,6 +27,7 @@ from proxy.text.quantities import seconds
 from proxy.text.words import printable
 
 TWICE = 2  # runs of each selection that fails
+SHOWN, NEAR_THE_END = 10, 4096  # the last lines of the command that are shown, at most; the bytes in which they are
 SHRINK_EPILOG = f"""\b
 Examples:
   doorkeeper faults shrink -- pytest tests/test_orders.py::test_no_order_is_lost
@@ -63,20 +64,20 @@ def shrink(out: Path, within: float, command: tuple[str, ...]) -> None:
     firings: Sequence[ReplayedFiring] = ()
     left = firings  # the fewest that are known to be enough
     with TemporaryDirectory(prefix="doorkeeper-") as folder:
-        recorded, tried = Path(folder, "recorded"), Path(folder, "tried")
+        recorded, tried, said = Path(folder, "recorded"), Path(folder, "tried"), Path(folder, "said")
 
         def fails(some: Sequence[ReplayedFiring]) -> bool:
             nonlocal left
             write_firings(tried, some)
-            failed = all(_fails(command, REPLAY, tried, until) for _ in range(TWICE))
+            failed = all(_fails(command, REPLAY, tried, until, said) for _ in range(TWICE))
             click.echo(f"{'fails' if failed else 'passes'} with {len(some)} of {len(firings)} firings", err=True)
             left = some if failed else left
             return failed
 
         try:
-            if not _fails(command, RECORD, recorded, until):
+            if not _fails(command, RECORD, recorded, until, said):
                 give_up("the command does not fail; there is nothing to shrink")
-            left = firings = _recorded(recorded)
+            left = firings = _recorded(recorded, said)
             if not fails(firings):
                 give_up("the command does not fail with the same firings once more: it fails by something else, too")
             if fails(()):
@@ -95,14 +96,22 @@ def shrink(out: Path, within: float, command: tuple[str, ...]) -> None:
     click.echo(f"{REPLAY}={shlex.quote(str(out))} {shlex.join(command)}")
 
 
-def _recorded(file: Path) -> list[ReplayedFiring]:
+def _recorded(file: Path, said: Path) -> list[ReplayedFiring]:
     try:
         firings = read_firings(file) if file.exists() else []
     except BadReplayError as error:
         give_up(str(error))
     if not firings:
-        give_up("the command fails, and no fault fired in it; is its proxy started by it, and by nobody else?")
+        why = "the command fails, and no fault fired in it; is its proxy started by it, and by nobody else?"
+        give_up("\n".join((why, *_last_lines(said))))
     return firings
+
+
+def _last_lines(said: Path) -> list[str]:
+    with said.open("rb") as file:
+        file.seek(max(said.stat().st_size - NEAR_THE_END, 0))
+        lines = file.read().decode(errors="replace").splitlines()[-SHOWN:]
+    return ["the command said last:", *lines] if lines else []
 
 
 def _must_be_writable(out: Path) -> None:
@@ -118,19 +127,22 @@ def _writing(out: Path) -> Iterator[None]:
         give_up(f"{out}: cannot be written ({error.strerror}); name another file with --out")
 
 
-def _fails(command: Sequence[str], variable: str, file: Path, until: float) -> bool:
-    """Run the command, and end it with all its processes if it takes longer. Raises _TimeOverError."""
+def _fails(command: Sequence[str], variable: str, file: Path, until: float, said: Path) -> bool:
+    """Run the command, and end it with all its processes if it takes longer. Raises _TimeOverError.
+
+    Its output goes to the file `said`, in place of that of the run before.
+    """
     environment = {name: value for name, value in os.environ.items() if name not in (RECORD, REPLAY)}
-    nothing = subprocess.DEVNULL
     try:
-        running = subprocess.Popen(
-            command,
-            env={**environment, variable: str(file)},
-            stdin=nothing,
-            stdout=nothing,
-            stderr=nothing,
-            process_group=0,
-        )
+        with said.open("wb") as output:
+            running = subprocess.Popen(
+                command,
+                env={**environment, variable: str(file)},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                process_group=0,
+            )
     except OSError as error:
         give_up(f"{command[0]}: cannot be run ({error.strerror}); check its name")
     with running:

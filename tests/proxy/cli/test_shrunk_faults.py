@@ -90,6 +90,15 @@ def test_what_cannot_be_shrunk_is_told_in_a_line(tmp_path: Path, program: str, s
     assert not out.exists()
 
 
+def test_the_last_lines_of_a_command_that_fails_by_something_else_are_shown(tmp_path: Path) -> None:
+    program = "import sys; print(*range(20000), sep=chr(10), flush=True); sys.exit('no such test')"
+    result, _ = shrunk(tmp_path, program)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("the command fails, and no fault fired in it; ")
+    last = [str(number) for number in range(19991, 20000)]
+    assert result.stderr.splitlines()[1:] == ["the command said last:", *last, "no such test"]
+
+
 def test_a_place_that_cannot_be_written_is_told_before_the_runs(tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     program = f"open({str(ran)!r}, 'w'); raise SystemExit(1)"
