@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from proxy.admin.run_time_faults import FaultsAtRunTime
 from proxy.admin.shapes import FaultAnswer, FaultBody, FaultsAnswer, LedgerAnswer, NamesAnswer, PopulateBody, ResetBody
 from proxy.core.state import PluginStates, StateError
 from proxy.text.problems import Finding
+from proxy.text.words import nearest, shown
 
 MOST_ENTRIES = 1_000
 LONGEST_WAIT = 30.0  # seconds
@@ -94,6 +96,7 @@ class FaultOperations:
         return Response(status_code=204)
 
     async def _page(self, request: Request) -> Response:
+        _has_only(request, [it.name for it in PAGE])
         since = int(_number(request, "since", 0, 2**53))
         limit = int(_number(request, "limit", MOST_ENTRIES, MOST_ENTRIES))
         return JSONResponse(await self._ledger.page(since, limit, _number(request, "wait", 0, LONGEST_WAIT)))
@@ -116,6 +119,13 @@ def _seed(sent: dict[str, Any]) -> int | None:
     if seed is not None and (not isinstance(seed, int) or isinstance(seed, bool) or abs(seed) > LARGEST_SEED):
         raise StateError([Finding(("seed",), "the seed is a whole number of 64 bits; write e.g. 7")])
     return seed
+
+
+def _has_only(request: Request, known: Sequence[str]) -> None:
+    """Raise HttpError if the query has another parameter: a misspelt one would be as if it were left out."""
+    for name in request.query_params:
+        if name not in known:
+            raise HttpError(400, f"unknown parameter {shown(name)}; {nearest(name, known)}")
 
 
 def _number(request: Request, name: str, default: float, most: float) -> float:

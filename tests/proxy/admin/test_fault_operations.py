@@ -199,6 +199,7 @@ REFUSED: dict[str, Refused] = {
     "unknown, released": ("POST", "/faults/none/release", None, 404, 'no fault is called "none"', []),
     "waited for": ("DELETE", "/faults/taken", None, 409, '"waits" waits for "taken"; remove that first', []),
     "a wrong number": ("GET", "/ledger?limit=-1", None, 400, '"limit" is "-1"; it is a number from 0 to 1000', []),
+    "a misspelt one": ("GET", "/ledger?sinc=7", None, 400, 'unknown parameter "sinc"; did you mean "since"?', []),
     "no number": ("GET", "/ledger?wait=nan", None, 400, '"wait" is "nan"; it is a number from 0 to 30', []),
 }
 
