@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from pydantic import ConfigDict, SkipValidation
 
-from plugins.sasl_terminated.authenticator import Authenticator, Introduce, PresentAuthority
+from plugins.sasl_terminated.authenticator import Authenticator, LogIn, PresentAuthority
 from plugins.sasl_terminated.bare_tokens import BareTokens
 from plugins.sasl_terminated.session import SaslSession
 from proxy.plugin import (
@@ -44,7 +44,7 @@ class SaslTerminated(Plugin):
     """Authenticates clients, and lets no other requests pass before."""
 
     class Options(Plugin.Options):
-        """`authority` says who may come; `introduce` tells the broker for whom the proxy speaks, where it depends.
+        """`authority` says who may come; `log_in` tells the broker for whom the proxy speaks, where it depends.
 
         `present`: the authority of the listener in the configuration in force, which may be a later one.
         """
@@ -52,7 +52,7 @@ class SaslTerminated(Plugin):
         model_config = ConfigDict(arbitrary_types_allowed=True)
 
         authority: SkipValidation[Authority]
-        introduce: SkipValidation[Introduce | None] = None
+        log_in: SkipValidation[LogIn | None] = None
         present: SkipValidation[PresentAuthority | None] = None
 
     def __init__(self, options: Options, services: Services) -> None:
@@ -60,7 +60,7 @@ class SaslTerminated(Plugin):
         self._name = services.name
         self._authority = options.authority
         present = options.present or (lambda: options.authority)
-        self._authenticator = Authenticator(options.authority, present, options.introduce, services.clock)
+        self._authenticator = Authenticator(options.authority, present, options.log_in, services.clock)
 
     def connected(self, connection: Connection) -> Steps:
         """Begin with a narrow gate: the client is not known yet."""
@@ -75,7 +75,7 @@ class SaslTerminated(Plugin):
             if session.number:
                 return None
             left, granted = session.waited - granted, session.waited
-        late = "the broker did not authenticate us for it" if session.is_introduced else "not authenticated"
+        late = "the broker did not authenticate us for it" if session.is_logged_in else "not authenticated"
         return Disconnect(f"{late} within {self._authority.patience:g} s (limits.first_frame)")
 
     def _session(self, connection: Connection) -> SaslSession:
@@ -145,7 +145,7 @@ class SaslTerminated(Plugin):
             return Reply(answer, end="authentication failed")
         lifetime = 0
         if isinstance(outcome, Accepted):
-            no = yield from self._authenticator.introduce(session, outcome)
+            no = yield from self._authenticator.log_in(session, outcome)
             if no is not None:
                 return no
             session.accept(outcome)

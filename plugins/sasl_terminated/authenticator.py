@@ -26,18 +26,16 @@ from proxy.plugin.sasl import (
 )
 
 PresentAuthority = Callable[[], Authority | None]  # the one in force; None: the listener has none any more
-Introduce = Callable[[Connection, str], Steps]  # of the principal; an answer other than None ends the connection
+LogIn = Callable[[Connection, str], Steps]  # of the principal; an answer other than None ends the connection
 
 
 class Authenticator:
     """Authenticates the clients of one listener."""
 
-    def __init__(
-        self, first: Authority, present: PresentAuthority, introduce: Introduce | None, clock: PluginClock
-    ) -> None:
+    def __init__(self, first: Authority, present: PresentAuthority, log_in: LogIn | None, clock: PluginClock) -> None:
         self._first = first
         self._present = present
-        self._introduce = introduce
+        self._log_in = log_in
         self._clock = clock
 
     @property
@@ -76,12 +74,12 @@ class Authenticator:
             session.waited += self._clock.now - began
             session.checked.release()
 
-    def introduce(self, session: SaslSession, accepted: Accepted) -> Steps:
+    def log_in(self, session: SaslSession, accepted: Accepted) -> Steps:
         """Tell the broker for which client the proxy speaks, where that is configured."""
-        if self._introduce is None or session.number:
+        if self._log_in is None or session.number:
             return None
-        session.is_introduced = True
-        return (yield from self._introduce(session.connection, f"User:{accepted.user}"))
+        session.is_logged_in = True
+        return (yield from self._log_in(session.connection, f"User:{accepted.user}"))
 
     def failed(self, connection: Connection, mechanism: str, why: str, user: str | None = None) -> float:
         """Emit the event of a refusal. Returns the seconds to wait before the client is told."""

@@ -40,7 +40,7 @@ class BareTokens:
             return None
         gate.take_requests()
         gate.wait()
-        no = yield from self._authenticator.introduce(session, outcome)
+        no = yield from self._authenticator.log_in(session, outcome)
         if no is None:
             gate.answer(outcome.token)
             session.accept(outcome)

@@ -52,7 +52,7 @@ class SaslSession:
     """The authentication of one client. `number` counts how often it authenticated.
 
     `exchange`: its exchange of tokens that is under way, in `mechanism`. `waited`: seconds for which the client waited
-    until its tokens were checked. `checked`: released while none of them is being checked. `is_introduced`: its tokens
+    until its tokens were checked. `checked`: released while none of them is being checked. `is_logged_in`: its tokens
     were accepted, and the broker is told for whom the proxy speaks.
     """
 
@@ -62,7 +62,7 @@ class SaslSession:
         self.mechanism = ""
         self.exchange: Exchange | None = None
         self.number = 0
-        self.is_introduced = False
+        self.is_logged_in = False
         self.waited = 0.0
         self.checked = Signal()
         self.checked.release()

@@ -1,7 +1,7 @@
 """Identities: the proxy's own credentials at a cluster, and how it authenticates with them.
 
 Rules:
-* `introduce()` is the whole authentication as steps, so that a new connection and one in use (KIP-368) share it. `net`
+* `log_in()` is the whole authentication as steps, so that a new connection and one in use (KIP-368) share it. `net`
   drives the steps on a new connection. On one in use they run beside the conversation of its link.
 * An answer that takes long to compute is computed in a thread.
 * A session is renewed by the configuration in force: the password or the token may be another than at its beginning.
@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Mapping
 from functools import partial
 from typing import Any, Protocol
 
-from proxy.auth.speakers import ByBearer, ByPlain, ByScram, IntroductionError, Speaker
+from proxy.auth.speakers import ByBearer, ByPlain, ByScram, LoginError, Speaker
 from proxy.core.context import Connection
 from proxy.core.decisions import Alone, Ask, Call, Disconnect, Sleep, Steps
 from proxy.protocol.api import SASL_AUTHENTICATE
@@ -64,12 +64,12 @@ class Password:
         return ByScram(self.mechanism, self._user, self._password)
 
 
-def introduce(identity: Identity, versions: Versions) -> Generator[Ask | Call, Any, float | None]:
-    """Authenticate at the broker. Returns the session's lifetime in seconds, None: no end. Raises IntroductionError."""
+def log_in(identity: Identity, versions: Versions) -> Generator[Ask | Call, Any, float | None]:
+    """Authenticate at the broker. Returns the session's lifetime in seconds, None: no end. Raises LoginError."""
     mechanism = identity.mechanism
     agreed = yield Ask(SaslHandshakeRequest(mechanism=mechanism), 1)
     if agreed.error_code:
-        raise IntroductionError(
+        raise LoginError(
             f"does not speak {mechanism}, but {shown(', '.join(agreed.mechanisms) or None)}"
             if agreed.error_code == ErrorCode.UNSUPPORTED_SASL_MECHANISM
             else f"refused SASL: {ErrorCode(agreed.error_code).name}"
@@ -82,15 +82,15 @@ def introduce(identity: Identity, versions: Versions) -> Generator[Ask | Call, A
         answer = yield Ask(SaslAuthenticateRequest(auth_bytes=token), version)
         if answer.error_code:
             # Its text may repeat what we sent, in whatever form.
-            raise IntroductionError(f"refused our credentials: {ErrorCode(answer.error_code).name}")
+            raise LoginError(f"refused our credentials: {ErrorCode(answer.error_code).name}")
         lifetime = answer.session_lifetime_ms
         reply = partial(speaker.answer, bytes(answer.auth_bytes))
         token = (yield Call(reply, apart="proofs")) if speaker.computes else reply()
     return lifetime / 1000 if lifetime > 0 else None
 
 
-def _refused(error: IntroductionError | ProtocolError) -> str:
-    what = "answered our introduction with what cannot be read: " if isinstance(error, ProtocolError) else ""
+def _refused(error: LoginError | ProtocolError) -> str:
+    what = "answered our login with what cannot be read: " if isinstance(error, ProtocolError) else ""
     return f"the broker {what}{error}"
 
 
@@ -103,8 +103,8 @@ def keep_up(
         yield Sleep(pause)
         yield Alone()
         try:
-            left = yield from introduce(_now(identity, present(), connection.principal), versions)
-        except (IntroductionError, ProtocolError) as error:
+            left = yield from log_in(_now(identity, present(), connection.principal), versions)
+        except (LoginError, ProtocolError) as error:
             return Disconnect(_refused(error))
         connection.gate.leave()
         if left is None:
@@ -116,21 +116,19 @@ def _now(identity: Identity, identities: Identities | None, principal: str | Non
     """The same identity as it is configured now. If there is none, the given one."""
     try:
         now = identity if identities is None else identities.of(principal)
-    except IntroductionError:
+    except LoginError:
         return identity
     is_same = (now.mechanism, now.principal) == (identity.mechanism, identity.principal)
     return now if is_same else identity
 
 
-def introduce_later(
-    identities: Identities, present: PresentIdentities, connection: Connection, principal: str
-) -> Steps:
+def log_in_later(identities: Identities, present: PresentIdentities, connection: Connection, principal: str) -> Steps:
     """Authenticate on a connection in use, once the client's identity is known. Then renew that before it expires."""
     versions = connection.broker_versions
     try:
         identity = identities.of(principal)
-        lifetime = yield from introduce(identity, versions)
-    except (IntroductionError, ProtocolError) as error:
+        lifetime = yield from log_in(identity, versions)
+    except (LoginError, ProtocolError) as error:
         return Disconnect(_refused(error))
     connection.taken_for = identity.principal
     if lifetime is not None:
@@ -151,10 +149,10 @@ class Identities:
         return bool(self._mapped)
 
     def of(self, principal: str | None) -> Identity:
-        """The identity for this client. Raises IntroductionError if there is none."""
+        """The identity for this client. Raises LoginError if there is none."""
         identity = self._mapped.get(principal or "", self._usual)
         if identity is None:
-            raise IntroductionError(f"would not know us: no identity for {principal or 'clients without a principal'}")
+            raise LoginError(f"would not know us: no identity for {principal or 'clients without a principal'}")
         return identity
 
 
@@ -171,8 +169,8 @@ class BearerIdentity:
         self._token = token
 
     def speak(self) -> Speaker:
-        """Begin one authentication. Raises IntroductionError."""
+        """Begin one authentication. Raises LoginError."""
         token = self._token()
         if token is None:
-            raise IntroductionError("needs a token, and there is none yet")
+            raise LoginError("needs a token, and there is none yet")
         return ByBearer(token)

@@ -5,7 +5,7 @@ Rules:
   refused.
 * A SCRAM broker chooses how many rounds of hashing we compute. One that asks for fewer than Kafka's clients accept, or
   for far more than Kafka's own tools allow, is refused.
-* A name or a password that the mechanism has no form for is an IntroductionError, which does not repeat it.
+* A name or a password that the mechanism has no form for is a LoginError, which does not repeat it.
 * Names and passwords are sent and hashed as they are (`scram_keys.py`).
 """
 
@@ -29,7 +29,7 @@ BASE64 = rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"
 CHALLENGE = re.compile(rb"r=(%b),s=(%b),i=(\d{1,10})(?:,.*)?" % (NONCE, BASE64))
 
 
-class IntroductionError(Exception):
+class LoginError(Exception):
     """The broker refused to authenticate us, or cannot be trusted. Its text says why, in a few words."""
 
 
@@ -41,15 +41,15 @@ class Speaker(Protocol):
         """Do answers take long?"""
 
     def first(self) -> bytes:
-        """The first token. Raises IntroductionError if there is none."""
+        """The first token. Raises LoginError if there is none."""
 
     def answer(self, token: bytes) -> bytes | None:
-        """The response to the broker's token. None: nothing more is to be sent. Raises IntroductionError."""
+        """The response to the broker's token. None: nothing more is to be sent. Raises LoginError."""
 
 
 def _must_be_sendable(mechanism: str, user: str, password: str) -> None:
     if not user or not password or "\0" in user + password:  # PLAIN separates them by a NUL
-        raise IntroductionError(f"{mechanism} cannot send our name or password: it is empty, or has a NUL")
+        raise LoginError(f"{mechanism} cannot send our name or password: it is empty, or has a NUL")
 
 
 class ByPlain:
@@ -90,21 +90,21 @@ class ByScram:
     def answer(self, token: bytes) -> bytes | None:
         """Our proof. After the next token, None: that is the broker's proof, which is checked."""
         if len(token) > LONGEST:
-            raise IntroductionError(f"the broker answered SCRAM with {len(token):,} bytes")
+            raise LoginError(f"the broker answered SCRAM with {len(token):,} bytes")
         if self._proved is None:
             return self._prove(token)
         if not compare_digest(token.partition(b",")[0], self._proved):
-            raise IntroductionError("the broker could not prove that it knows the password")
+            raise LoginError("the broker could not prove that it knows the password")
         return None
 
     def _prove(self, token: bytes) -> bytes:
         found = CHALLENGE.fullmatch(token)
         if found is None or not found[1].startswith(self._nonce) or found[1] == self._nonce:
-            raise IntroductionError("the broker's first message is not SCRAM's, or not an answer to ours")
+            raise LoginError("the broker's first message is not SCRAM's, or not an answer to ours")
         nonce, salt, rounds = found[1], b64decode(found[2]), int(found[3])
         if not ITERATIONS <= rounds <= MOST_ROUNDS:
             taken = f"{ITERATIONS:,} to {MOST_ROUNDS:,} are computed"
-            raise IntroductionError(f"the broker asks for {rounds:,} rounds of hashing; {taken}")
+            raise LoginError(f"the broker asks for {rounds:,} rounds of hashing; {taken}")
         mechanism, final = self._mechanism, b"c=%b,r=%b" % (b64encode(HEADER), nonce)
         keys, signed = scram_keys(mechanism, self._password, salt, rounds), (self._bare, token, final)
         self._proved = b"v=" + b64encode(signature(mechanism, keys.server, *signed))

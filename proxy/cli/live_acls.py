@@ -21,7 +21,7 @@ from proxy.net.asking import EndedError, ask
 from proxy.net.authorities import upstream_identity
 from proxy.net.broker_stream import BrokerStream
 from proxy.net.dial import DIRECTLY, UnreachableError, Via, dial
-from proxy.net.introductions import introduce_on
+from proxy.net.logins import log_in_on
 from proxy.net.tls.brokers import BrokerTls
 from proxy.net.tls.sayings import TlsError
 from proxy.protocol.api import DESCRIBE_ACLS
@@ -120,8 +120,8 @@ async def _asked(
                     known = await ask(stream, ApiVersionsRequest(), 0, ApiVersionsResponse, "api_keys")
                 newest = {api.api_key: api.max_version for api in known.api_keys}.get(DESCRIBE_ACLS.key)
             else:
-                introduced = await introduce_on(stream, broker, identities, None, seconds)
-                newest = introduced.versions.get(DESCRIBE_ACLS.key, (0, None))[1]
+                logged_in = await log_in_on(stream, broker, identities, None, seconds)
+                newest = logged_in.versions.get(DESCRIBE_ACLS.key, (0, None))[1]
             if newest is None:
                 raise UnreachableError(broker, "this broker has no ACLs to describe; is it older than 0.11?")
             with trio.fail_after(seconds):

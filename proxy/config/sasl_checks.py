@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from proxy.auth import users
 from proxy.auth.identity import Password
 from proxy.auth.keys import load_keys
-from proxy.auth.speakers import IntroductionError
+from proxy.auth.speakers import LoginError
 from proxy.config.model import Config
 from proxy.config.sasl import BY_PASSWORD, ClusterSasl, Elsewhere, ListenerSasl
 from proxy.config.tls import UnusableError
@@ -132,7 +132,7 @@ def _unsendable(path: KeyPath, sasl: ClusterSasl) -> Iterator[Finding]:
     for place, user, password in given if sasl.mechanism in BY_PASSWORD else ():
         try:
             Password(sasl.mechanism, user, password.get_secret_value()).speak()
-        except IntroductionError as error:
+        except LoginError as error:
             yield Finding(place, f"{error}; correct it")
             continue
         for option, text in (("username", user), ("password", password.get_secret_value())):

@@ -114,8 +114,8 @@ class Arrivals:
                 welcomed = await here.tls.welcome(client, newcomer.broker_id, self._worker.limits)
                 newcomer.welcomed, newcomer.client, newcomer.broker_id = welcomed, welcomed.socket, welcomed.broker_id
             principal, seconds = None if welcomed is None else welcomed.principal, self._worker.limits.dial
-            later = here.introduce_later
-            newcomer.broker, introduced = await self._reaching.reach(
+            later = here.log_in_later
+            newcomer.broker, logged_in = await self._reaching.reach(
                 upstream, newcomer.client, newcomer.broker_id, principal, seconds, later=later
             )
         except UnreachableError as error:
@@ -141,9 +141,9 @@ class Arrivals:
         if welcomed is not None:
             connection.tls, connection.principal = welcomed.facts, welcomed.principal
             connection.taken_for = "" if welcomed.principal else None
-        if introduced is not None:
-            connection.taken_for = introduced.identity.principal
-        serve(self._worker, connection, here.filters.plugins[0], newcomer, introduced)
+        if logged_in is not None:
+            connection.taken_for = logged_in.identity.principal
+        serve(self._worker, connection, here.filters.plugins[0], newcomer, logged_in)
 
     async def _refusal(self, client: socket.socket, newcomer: Newcomer) -> str | None:
         """Why plugins do not let this client come; None: all let it."""

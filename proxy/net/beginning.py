@@ -10,7 +10,7 @@ from proxy.auth.identity import keep_up
 from proxy.core.context import Connection
 from proxy.core.link import Link
 from proxy.core.plugin import Plugin
-from proxy.net.introductions import Introduced
+from proxy.net.logins import LoggedIn
 from proxy.net.newcomer import Newcomer
 from proxy.net.tls.sockets import TlsSocket
 from proxy.net.worker_parts import WorkerParts
@@ -23,7 +23,7 @@ def serve(
     connection: Connection,
     authentication: Plugin,
     newcomer: Newcomer,
-    introduced: Introduced | None,
+    logged_in: LoggedIn | None,
 ) -> None:
     """Serve this client, whose broker is connected. Bytes that came ahead with the TLS handshake are read too."""
     client, broker = newcomer.client, newcomer.broker
@@ -35,9 +35,9 @@ def serve(
         reactor.clock.now = began = trio.current_time()
         link = Link(connection, filters, snapshot.limits, worker.link_counters, reactor.clock, reactor.allowance)
         beginning = link.begin()
-        if introduced is not None and introduced.lifetime is not None:
+        if logged_in is not None and logged_in.lifetime is not None:
             present = partial(worker.host.identities, connection.cluster)
-            link.run(keep_up(connection, introduced.identity, introduced.versions, introduced.lifetime, present))
+            link.run(keep_up(connection, logged_in.identity, logged_in.versions, logged_in.lifetime, present))
         conversation = reactor.adopt(client, broker, link)
     except BaseException:
         if link is not None:

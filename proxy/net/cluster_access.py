@@ -15,7 +15,7 @@ from proxy.net.asking import CLIENT_ID
 from proxy.net.broker_stream import BrokerStream
 from proxy.net.dial import DIRECTLY, Via, connect, dial
 from proxy.net.discovery import Cluster, discover, newest_metadata, nobody
-from proxy.net.introductions import Introduced, introduce_on
+from proxy.net.logins import LoggedIn, log_in_on
 from proxy.net.loops import Loops
 from proxy.net.outgoing import AnySocket
 from proxy.net.paths import Paths, Start
@@ -65,9 +65,9 @@ class ClusterAccess:
             old = self.identities is None  # brokers before 0.10 could not authenticate us
             await newest_metadata(endpoint, self.seconds, self._tls, self._loops, self._via, old=old)
 
-    async def introduce(
+    async def log_in(
         self, connected: AnySocket, endpoint: Endpoint, principal: str | None, mark: str | None = None
-    ) -> Introduced | None:
+    ) -> LoggedIn | None:
         """Say on a fresh connection who we are for this client, if they want to know. Raises UnreachableError.
 
         `mark`: that of the Doorkeeper that this client is.
@@ -75,7 +75,7 @@ class ClusterAccess:
         if self.identities is None:
             return None
         stream, mark = BrokerStream(connected), mark or self.mark
-        return await introduce_on(stream, endpoint, self.identities, principal, self.seconds, mark, self._hashing)
+        return await log_in_on(stream, endpoint, self.identities, principal, self.seconds, mark, self._hashing)
 
     @property
     def mark(self) -> str:
@@ -88,17 +88,17 @@ class ClusterAccess:
         check = None if self._loops is None else self._loops.check
         stream = await dial(endpoint, self.seconds, self._tls, check, self._via)
         try:
-            introduced = await self.introduce(stream.socket, endpoint, None)
+            logged_in = await self.log_in(stream.socket, endpoint, None)
         except BaseException:
             with trio.CancelScope(shield=True):
                 await trio.aclose_forcefully(stream)
             raise
-        return stream, introduced.lifetime if introduced else None
+        return stream, logged_in.lifetime if logged_in else None
 
     async def discover(self, endpoint: Endpoint) -> Cluster:
         """The cluster, as this broker tells it. Raises UnreachableError, ReservedError."""
-        introduce = nobody if self.identities is None else self._introduce
-        return await discover(endpoint, self.seconds, introduce, self._tls, self._loops, self._via)
+        log_in = nobody if self.identities is None else self._log_in
+        return await discover(endpoint, self.seconds, log_in, self._tls, self._loops, self._via)
 
-    async def _introduce(self, stream: BrokerStream, endpoint: Endpoint) -> None:
-        await self.introduce(stream.socket, endpoint, None)
+    async def _log_in(self, stream: BrokerStream, endpoint: Endpoint) -> None:
+        await self.log_in(stream.socket, endpoint, None)

@@ -46,7 +46,7 @@ class Cluster(NamedTuple):
     cluster_id: str | None
 
 
-IntroduceStream = Callable[[BrokerStream, Endpoint], Awaitable[object]]
+LogInOnStream = Callable[[BrokerStream, Endpoint], Awaitable[object]]
 
 
 async def nobody(stream: BrokerStream, endpoint: Endpoint) -> None:
@@ -56,27 +56,27 @@ async def nobody(stream: BrokerStream, endpoint: Endpoint) -> None:
 async def discover(
     endpoint: Endpoint,
     seconds: float,
-    introduce: IntroduceStream = nobody,
+    log_in: LogInOnStream = nobody,
     tls: BrokerTls | None = None,
     loops: Loops | None = None,
     via: Via = DIRECTLY,
 ) -> Cluster:
     """All brokers of the cluster that `endpoint` belongs to.
 
-    `seconds`: for each step. `introduce` authenticates us. Raises UnreachableError.
+    `seconds`: for each step. `log_in` authenticates us. Raises UnreachableError.
     """
     version = 0
     try:
         version = await newest_metadata(endpoint, seconds, tls, loops, via)
         async with await dial(endpoint, seconds, tls, loops.check if loops else None, via) as stream:
-            await introduce(stream, endpoint)
+            await log_in(stream, endpoint)
             with trio.fail_after(seconds):
                 fields, mark = ("brokers", "cluster_id"), loops.mark if loops else CLIENT_ID
                 answer = await ask(stream, NO_TOPICS, version, MetadataResponse, *fields, client_id=mark, most=ELEMENTS)
     except trio.TooSlowError:
         raise UnreachableError(endpoint, f"no answer to Metadata within {seconds:g} s", stalled=True) from None
     except EndedError:
-        if version and introduce is nobody:
+        if version and log_in is nobody:
             raise ReservedError(
                 endpoint,
                 "closed the connection instead of answering Metadata, as brokers do that want to know who asks",

@@ -11,7 +11,7 @@ Rules:
 * The check does not see through a forwarded port or another Doorkeeper. So all requests of the proxy itself carry a
   mark: its client id, with a random number in it. Doorkeepers pass it on. A listener that receives its own mark answers
   with an error that no broker gives there (`plugins/api_versions.py`), and the error travels back.
-* Where the proxy authenticates to brokers, it first looks who asks (`marked.py`). It introduces itself with the mark of
+* Where the proxy authenticates to brokers, it first looks who asks (`marked.py`). It logs in with the mark of
   the Doorkeeper that asks, or with its own: so the mark travels on before there is a link.
 * Requests of clients are neither marked nor changed.
 * All workers of a proxy share the number, since they share their ports.

@@ -1,6 +1,6 @@
 """Marked: recognizes the question of a Doorkeeper that a client sends first, before it has a link.
 
-Where the proxy authenticates to brokers, that comes before a link. A connection that comes back would then introduce us
+Where the proxy authenticates to brokers, that comes before a link. A connection that comes back would then log us in
 at the next one, and so on, and none of them would read the question that shows the loop (`loops.py`).
 
 Rules:

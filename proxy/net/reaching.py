@@ -17,13 +17,13 @@ import trio
 
 from proxy.core.topology import Endpoint, Topology
 from proxy.net.dial import UnreachableError
-from proxy.net.introductions import Introduced
+from proxy.net.logins import LoggedIn
 from proxy.net.loops import COMES_BACK, LoopError
 from proxy.net.marked import answer_loop, mark_of
 from proxy.net.outgoing import AnySocket
 from proxy.net.upstream import Upstream
 
-IntroduceSocket = Callable[[AnySocket, Endpoint], Awaitable[Introduced | None]]
+LogInOnSocket = Callable[[AnySocket, Endpoint], Awaitable[LoggedIn | None]]
 HEARSAY = 1.0  # seconds within which all workers know of a broker that one learned of; a thousandth of that is usual
 
 
@@ -43,7 +43,7 @@ class Reaching:
         seconds: float,
         *,
         later: bool,
-    ) -> tuple[AnySocket, Introduced | None]:
+    ) -> tuple[AnySocket, LoggedIn | None]:
         """A connection to that broker, or (None) to any, within so many seconds. Raises UnreachableError.
 
         `principal`: the client for whom we authenticate; `later`: that is done on the link.
@@ -58,7 +58,7 @@ class Reaching:
             if mark == upstream.access.mark:
                 raise LoopError(next(iter(candidates)), COMES_BACK)
             return await _first(
-                upstream, candidates, seconds, partial(upstream.access.introduce, principal=principal, mark=mark)
+                upstream, candidates, seconds, partial(upstream.access.log_in, principal=principal, mark=mark)
             )
         except LoopError:
             if mark is not None:
@@ -86,8 +86,8 @@ async def _nobody(connected: AnySocket, endpoint: Endpoint) -> None:
 
 
 async def _first(
-    upstream: Upstream, candidates: Iterable[Endpoint], seconds: float, introduce: IntroduceSocket
-) -> tuple[AnySocket, Introduced | None]:
+    upstream: Upstream, candidates: Iterable[Endpoint], seconds: float, log_in: LogInOnSocket
+) -> tuple[AnySocket, LoggedIn | None]:
     """A connection to the first of these that can be reached. Raises UnreachableError."""
     until = trio.current_time() + seconds
     failed: UnreachableError | None = None
@@ -98,7 +98,7 @@ async def _first(
             failed = failed or error
             continue
         try:
-            return connected, await introduce(connected, endpoint)
+            return connected, await log_in(connected, endpoint)
         except UnreachableError as error:
             failed = failed or error
             connected.close()

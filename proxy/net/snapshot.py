@@ -42,7 +42,7 @@ class ListenerInForce:
 
     filters: Filters
     authority: ListenerAuthority | None
-    introduce_later: bool  # the proxy's identity at brokers depends on the client
+    log_in_later: bool  # the proxy's identity at brokers depends on the client
     tls: ClientTls | None
 
 

@@ -19,7 +19,7 @@ from plugins.sasl_absent import SaslAbsent
 from plugins.sasl_inspected import SaslInspected
 from plugins.sasl_terminated import SaslTerminated
 from proxy.auth.authority import ListenerAuthority
-from proxy.auth.identity import Identities, introduce_later
+from proxy.auth.identity import Identities, log_in_later
 from proxy.config import Config
 from proxy.config.plugins import PluginUse, unique_names
 from proxy.core.filters import Filters
@@ -98,9 +98,9 @@ class SnapshotBuilder:
             options = SaslInspected.Options(principal_claim=claim)
             return self._always(cluster, "sasl_inspected", SaslInspected, options, name)
         ours = partial(_identities_in_force, self._host, cluster)
-        steps = None if identities is None else partial(introduce_later, identities, ours)
+        steps = None if identities is None else partial(log_in_later, identities, ours)
         present = partial(_authority_in_force, self._host, name)
-        terminates = SaslTerminated.Options(authority=judge, introduce=steps, present=present)
+        terminates = SaslTerminated.Options(authority=judge, log_in=steps, present=present)
         return self._always(cluster, "sasl_terminated", SaslTerminated, terminates, name, (judge, identities))
 
     def _always(

@@ -12,7 +12,7 @@ from plugins.api_versions import ApiVersions
 from plugins.sasl_inspected import SaslInspected
 from plugins.sasl_terminated import SaslTerminated
 from proxy.auth.authority import Failures, ListenerAuthority
-from proxy.auth.identity import Identities, Password, introduce_later
+from proxy.auth.identity import Identities, Password, log_in_later
 from proxy.auth.passwords import PlainExchange, ScramExchange
 from proxy.auth.tokens import BearerExchange, TokenValidator
 from proxy.auth.verifiers import verifiers
@@ -147,15 +147,15 @@ def test_no_changed_bytes_make_what_passes_fail(count: int) -> None:
                     assert "wrong" not in str(command.event.principal)
 
 
-class Introducing(Plugin):
-    """Introduces the proxy to the broker."""
+class LoggingIn(Plugin):
+    """Logs the proxy in at the broker."""
 
     def __init__(self, mechanism: str) -> None:
         self._identities = Identities(Password(mechanism, "alice", "alice-secret"), {})
 
     def connected(self, connection: Connection) -> Steps:
         connection.broker_versions = {SASL_AUTHENTICATE.key: (0, 2)}
-        return introduce_later(self._identities, lambda: None, connection, "User:bob")
+        return log_in_later(self._identities, lambda: None, connection, "User:bob")
 
 
 def answered(server: Exchange, asked: bytes) -> tuple[bytes, bytes | None]:
@@ -186,7 +186,7 @@ def test_no_changed_answers_make_the_proxy_fail_or_take_a_broker_for_another(cou
         server: Exchange = (
             PlainExchange(lambda: USERS) if mechanism == "PLAIN" else ScramExchange(lambda: USERS, mechanism, False)
         )
-        link = Link(connection(), Filters([Introducing(mechanism)]), Limits())
+        link = Link(connection(), Filters([LoggingIn(mechanism)]), Limits())
         waiting, said = link.begin(), b""
         while not link.closed and any(isinstance(command, ToBroker) for command in waiting):
             (asked,) = (command for command in waiting if isinstance(command, ToBroker))

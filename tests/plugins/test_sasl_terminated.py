@@ -9,9 +9,9 @@ from scramp import ScramClient
 
 from plugins.api_versions import ApiVersions
 from plugins.sasl_terminated import SaslTerminated
-from plugins.sasl_terminated.authenticator import Introduce
+from plugins.sasl_terminated.authenticator import LogIn
 from proxy.auth.authority import Failures, ListenerAuthority
-from proxy.auth.identity import Identities, Password, introduce_later
+from proxy.auth.identity import Identities, Password, log_in_later
 from proxy.auth.passwords import BAD, PlainExchange, ScramExchange
 from proxy.auth.tokens import BearerExchange, TokenValidator
 from proxy.auth.verifiers import verifiers
@@ -82,8 +82,8 @@ def authority(session: float | None = None, patience: float = 30.0) -> ListenerA
 class Terminated(SaslTerminated):
     """With a new authority each time a playbook is played: failures are counted."""
 
-    def __init__(self, session: float | None = None, introduce: Introduce | None = None) -> None:
-        options = SaslTerminated.Options(authority=authority(session), introduce=introduce)
+    def __init__(self, session: float | None = None, log_in: LogIn | None = None) -> None:
+        options = SaslTerminated.Options(authority=authority(session), log_in=log_in)
         super().__init__(options, FakeWorker().services())
 
     def connected(self, connection: Connection):  # type: ignore[no-untyped-def]
@@ -223,12 +223,12 @@ def test_a_bare_token_that_is_wrong_is_answered_by_silence() -> None:
     )
 
 
-class Introducing(Terminated):
+class LoggingIn(Terminated):
     """Tells the broker for whom it speaks."""
 
     def __init__(self) -> None:
         identities = Identities(None, {"User:alice": Password("PLAIN", "dk", "dk-secret")})
-        super().__init__(introduce=partial(introduce_later, identities, lambda: None))
+        super().__init__(log_in=partial(log_in_later, identities, lambda: None))
 
     def connected(self, connection: Connection):  # type: ignore[no-untyped-def]
         connection.broker_versions = {SASL_AUTHENTICATE.key: (0, 2)}
@@ -241,7 +241,7 @@ OUR_TOKEN = asking(SaslAuthenticateRequest(auth_bytes=b"\0dk\0dk-secret"), 0, 2,
 
 def test_the_broker_is_told_for_whom_we_speak_before_the_client_may_go_on() -> None:
     book = (
-        Playbook(Introducing(), byte_by_byte=False)
+        Playbook(LoggingIn(), byte_by_byte=False)
         >> FromClient(handshake(1) + authenticate(2) + heartbeat(3))
         << ToBroker(OURS)
         << ToClient(offered(1))
@@ -260,7 +260,7 @@ def test_the_broker_is_told_for_whom_we_speak_before_the_client_may_go_on() -> N
 
 def test_so_it_is_after_bare_tokens() -> None:
     assert (
-        Playbook(Introducing())
+        Playbook(LoggingIn())
         >> FromClient(handshake(1, version=0))
         << ToClient(offered(1, version=0))
         >> FromClient(raw(b"\0alice\0alice-secret"))
@@ -279,7 +279,7 @@ def test_so_it_is_after_bare_tokens() -> None:
 
 def test_whom_the_broker_does_not_take_us_for_does_not_come_in() -> None:
     assert (
-        Playbook(Introducing(), byte_by_byte=False)
+        Playbook(LoggingIn(), byte_by_byte=False)
         >> FromClient(handshake(1) + authenticate(2))
         << ToBroker(OURS)
         << ToClient(offered(1))
@@ -293,7 +293,7 @@ def test_whom_the_broker_does_not_take_us_for_does_not_come_in() -> None:
 
 def test_a_broker_that_does_not_take_us_for_a_client_in_time_is_named() -> None:
     assert (
-        Playbook(Introducing(), byte_by_byte=False)
+        Playbook(LoggingIn(), byte_by_byte=False)
         >> FromClient(handshake(1) + authenticate(2))
         << ToBroker(OURS)
         << ToClient(offered(1))
@@ -305,7 +305,7 @@ def test_a_broker_that_does_not_take_us_for_a_client_in_time_is_named() -> None:
 
 def test_nobody_to_speak_for_a_client_is_an_end() -> None:
     assert (
-        Playbook(Introducing(), byte_by_byte=False)
+        Playbook(LoggingIn(), byte_by_byte=False)
         >> FromClient(handshake(1) + authenticate(2, b"\0bob\0bob-secret"))
         << ToClient(offered(1))
         << PauseClient()

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from proxy.auth.identity import Identities, Password, introduce, introduce_later, keep_up
+from proxy.auth.identity import Identities, Password, keep_up, log_in, log_in_later
 from proxy.auth.passwords import PlainExchange, ScramExchange
-from proxy.auth.speakers import IntroductionError
+from proxy.auth.speakers import LoginError
 from proxy.auth.verifiers import verifiers
 from proxy.core.commands import Close, PauseClient, ResumeClient, ToBroker, ToClient, Wake
 from proxy.core.context import Connection, Context
@@ -34,11 +34,11 @@ TOKEN = b"\0doorkeeper\0dk-secret"
 
 
 def broker(identity: Password, lifetime: int = 0, agreed: int = 0) -> float | None:
-    """What comes of an introduction to a broker that knows one user."""
+    """What comes of a login at a broker that knows one user."""
     server: Exchange = PlainExchange(lambda: USERS)
     if identity.mechanism != "PLAIN":
         server = ScramExchange(lambda: USERS, identity.mechanism, False)
-    steps = introduce(identity, VERSIONS)
+    steps = log_in(identity, VERSIONS)
     next(steps)
     answer: Any = SaslHandshakeResponse(error_code=agreed, mechanisms=["PLAIN"])
     try:
@@ -70,15 +70,15 @@ def test_a_broker_that_knows_us_takes_our_word(mechanism: str) -> None:
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
 def test_a_broker_that_does_not_says_why(mechanism: str) -> None:
-    with pytest.raises(IntroductionError, match="refused our credentials: SASL_AUTHENTICATION_FAILED") as raised:
+    with pytest.raises(LoginError, match="refused our credentials: SASL_AUTHENTICATION_FAILED") as raised:
         broker(Password(mechanism, "doorkeeper", "wrong-secret"))
     assert "wrong-secret" not in str(raised.value)
 
 
 def test_a_mechanism_that_the_broker_does_not_speak_is_said() -> None:
-    with pytest.raises(IntroductionError, match='does not speak PLAIN, but "PLAIN'):
+    with pytest.raises(LoginError, match='does not speak PLAIN, but "PLAIN'):
         broker(PLAIN, agreed=ErrorCode.UNSUPPORTED_SASL_MECHANISM)
-    with pytest.raises(IntroductionError, match="refused SASL: ILLEGAL_SASL_STATE"):
+    with pytest.raises(LoginError, match="refused SASL: ILLEGAL_SASL_STATE"):
         broker(PLAIN, agreed=ErrorCode.ILLEGAL_SASL_STATE)
 
 
@@ -92,7 +92,7 @@ def test_who_we_are_may_depend_on_the_client() -> None:
     assert identities.by_client
     assert identities.of("User:alice") is alice
     assert identities.of("User:bob") is identities.of(None) is PLAIN
-    with pytest.raises(IntroductionError, match="would not know us: no identity for User:bob"):
+    with pytest.raises(LoginError, match="would not know us: no identity for User:bob"):
         Identities(None, {"User:alice": alice}).of("User:bob")
 
 
@@ -106,7 +106,7 @@ class KeepingUp(Plugin):
 class Later(Plugin):
     def connected(self, connection: Connection) -> Steps:
         connection.broker_versions = VERSIONS
-        return introduce_later(Identities(PLAIN, {}), lambda: None, connection, "User:alice")
+        return log_in_later(Identities(PLAIN, {}), lambda: None, connection, "User:alice")
 
 
 def handshake() -> bytes:
@@ -225,7 +225,7 @@ def test_a_broker_that_knows_us_no_more_ends_the_conversation() -> None:
     )
 
 
-def test_an_introduction_may_come_late() -> None:
+def test_a_login_may_come_late() -> None:
     assert (
         Playbook(Later(), byte_by_byte=False)
         >> FromBroker(sasl.agreed(0))

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from proxy.auth.passwords import ScramExchange
-from proxy.auth.speakers import LONGEST, MOST_ROUNDS, ByScram, IntroductionError
+from proxy.auth.speakers import LONGEST, MOST_ROUNDS, ByScram, LoginError
 from proxy.auth.verifiers import verifiers
 from proxy.core.sasl.authority import Challenge
 from proxy.core.sasl.scram import ITERATIONS, MOST_ITERATIONS
@@ -30,7 +30,7 @@ def challenge(speaks: ByScram, rounds: int = ITERATIONS) -> bytes:
 def test_a_broker_that_cannot_prove_itself_is_refused(final: bytes) -> None:
     speaks = speaker()
     assert speaks.answer(challenge(speaks))
-    with pytest.raises(IntroductionError, match="could not prove"):
+    with pytest.raises(LoginError, match="could not prove"):
         speaks.answer(final)
 
 
@@ -44,7 +44,7 @@ def test_as_many_rounds_are_computed_as_kafka_allows_and_older_tools_set(rounds:
 def test_a_broker_that_wants_more_rounds_is_refused(rounds: int) -> None:
     """Ten millions would take some seconds."""
     speaks = speaker()
-    with pytest.raises(IntroductionError, match=f"asks for {rounds:,} rounds .* 4,096 to 100,000 are computed"):
+    with pytest.raises(LoginError, match=f"asks for {rounds:,} rounds .* 4,096 to 100,000 are computed"):
         speaks.answer(challenge(speaks, rounds))
 
 
@@ -52,11 +52,11 @@ def test_a_broker_that_wants_more_rounds_is_refused(rounds: int) -> None:
 def test_what_is_no_number_of_rounds_at_all_is_refused(rounds: int) -> None:
     """Fewer rounds would let a broker that took another's place try passwords faster."""
     speaks = speaker()
-    with pytest.raises(IntroductionError):
+    with pytest.raises(LoginError):
         speaks.answer(challenge(speaks, rounds))
 
 
 def test_a_message_without_end_is_not_read() -> None:
     speaks = speaker()
-    with pytest.raises(IntroductionError, match="answered SCRAM with"):
+    with pytest.raises(LoginError, match="answered SCRAM with"):
         speaks.answer(challenge(speaks) + b"," + b"x" * LONGEST)

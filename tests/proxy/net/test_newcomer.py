@@ -10,7 +10,7 @@ from proxy.core.filters import Filters
 from proxy.net.newcomer import Newcomer
 from proxy.net.snapshot import ListenerInForce
 
-HERE = ListenerInForce(Filters([]), authority=None, introduce_later=False, tls=None)
+HERE = ListenerInForce(Filters([]), authority=None, log_in_later=False, tls=None)
 
 
 class Failing(socket.socket):

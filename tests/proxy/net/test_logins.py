@@ -18,7 +18,7 @@ from proxy.core.topology import Endpoint
 from proxy.net.dial import UnreachableError, dial
 from proxy.net.discovery import discover
 from proxy.net.gateway import Gateway
-from proxy.net.introductions import introduce_on
+from proxy.net.logins import log_in_on
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.header import request_frame
 from proxy.protocol.messages.create_delegation_token import CreateDelegationTokenRequest, CreateDelegationTokenResponse
@@ -45,7 +45,7 @@ def identities(mechanism: str, password: str = "dk-secret") -> Identities:
 async def outer(inner: Gateway, mechanism: str, password: str) -> None:
     at = Endpoint(LOOPBACK, port_of(inner.snapshot.config))
     async with await dial(at, PATIENCE) as stream:
-        known = await introduce_on(stream, at, identities(mechanism, password), None, PATIENCE)
+        known = await log_in_on(stream, at, identities(mechanism, password), None, PATIENCE)
     assert known.lifetime == 3600.0
 
 
@@ -165,7 +165,7 @@ async def test_no_client_has_a_token_made_for_the_user_that_speaks_for_all(
 async def test_who_has_the_right_to_tokens_of_that_user_has_one_made(
     broker: Broker, tmp_path: Path, identities: dict[str, object]
 ) -> None:
-    """It is known whom the broker takes her for since we introduced ourselves."""
+    """It is known whom the broker takes her for since we logged in."""
     broker.closes_on = {"CreateDelegationToken"}
     right = "{allow: User:alice, to: CreateTokens, users: 'User:doorkeeper'}"
     async with speaking_for_all(tmp_path, broker, "alice", right, identities) as client:

@@ -1,4 +1,4 @@
-"""Introductions: authentication on a new connection to a broker that requires it.
+"""Logins: authentication on a new connection to a broker that requires it.
 
 Rules:
 * It comes first on the connection, and must end within the dial timeout.
@@ -15,8 +15,8 @@ from typing import NamedTuple
 import trio
 
 from plugins.api_versions import LOOP
-from proxy.auth.identity import Identities, Identity, Versions, introduce
-from proxy.auth.speakers import IntroductionError
+from proxy.auth.identity import Identities, Identity, Versions, log_in
+from proxy.auth.speakers import LoginError
 from proxy.core.decisions import Ask, Call
 from proxy.core.driving import StepDriver
 from proxy.core.topology import Endpoint
@@ -28,7 +28,7 @@ from proxy.protocol.messages.api_versions import ApiVersionsRequest, ApiVersions
 from proxy.protocol.problem import ProtocolError
 
 
-class Introduced(NamedTuple):
+class LoggedIn(NamedTuple):
     """The identity at a broker, the broker's versions, and the session's lifetime in seconds (None: no end)."""
 
     identity: Identity
@@ -36,7 +36,7 @@ class Introduced(NamedTuple):
     lifetime: float | None
 
 
-async def introduce_on(
+async def log_in_on(
     stream: trio.abc.Stream,
     endpoint: Endpoint,
     identities: Identities,
@@ -44,7 +44,7 @@ async def introduce_on(
     seconds: float,
     mark: str = CLIENT_ID,
     hashing: trio.CapacityLimiter | None = None,
-) -> Introduced:
+) -> LoggedIn:
     """Authenticate on a connection for this client. `hashing` has the threads for it.
 
     Raises UnreachableError; LoopError if our question, with this mark, came back to the Doorkeeper whose mark it is.
@@ -56,8 +56,8 @@ async def introduce_on(
             if known.error_code == LOOP:
                 raise LoopError(endpoint, COMES_BACK)
             versions = {api.api_key: (api.min_version, api.max_version) for api in known.api_keys}
-            return Introduced(identity, versions, await _introduce(stream, identity, versions, hashing))
-    except IntroductionError as error:
+            return LoggedIn(identity, versions, await _log_in(stream, identity, versions, hashing))
+    except LoginError as error:
         raise UnreachableError(endpoint, str(error)) from None
     except EndedError:
         raise UnreachableError(endpoint, "closed the connection during authentication") from None
@@ -70,10 +70,10 @@ async def introduce_on(
         raise UnreachableError(endpoint, why, stalled=True) from None
 
 
-async def _introduce(
+async def _log_in(
     stream: trio.abc.Stream, identity: Identity, versions: Versions, hashing: trio.CapacityLimiter | None
 ) -> float | None:
-    driver = StepDriver(introduce(identity, versions))
+    driver = StepDriver(log_in(identity, versions))
     while driver.advance():
         step = driver.step
         if isinstance(step, Call):
