@@ -61,10 +61,10 @@ class Address(Plugin):
         """Replace every broker's address in a response."""
         if isinstance(response, DescribeQuorumResponse):
             return self._hide_quorum(ctx.topology, response)
-        changed, topology = 0, ctx.topology
+        changed, topology, moves = 0, ctx.topology, not ctx.connection.reached_by.is_former
         told: dict[int, Endpoint] = {}
         for struct in turns(structs_with(response, Meaning.HOST)):
-            changed += replace(topology, struct, told)
+            changed += replace(topology, struct, told, moves=moves)
             if len(told) > ENDLESS:
                 return Disconnect(f"the broker names more than {ENDLESS:,} brokers in one answer")
         return Forward(response, repeats=True) if changed else None
@@ -117,8 +117,11 @@ def address_fields(cls: type[Struct]) -> AddressFields:
     return AddressFields(*(names[meaning] for meaning in (Meaning.BROKER_ID, Meaning.HOST, Meaning.PORT)))
 
 
-def replace(topology: Topology, struct: Any, told: dict[int, Endpoint]) -> bool:
-    """Replace one broker's address by the advertised one. `told`: those of this answer so far. False: it has none."""
+def replace(topology: Topology, struct: Any, told: dict[int, Endpoint], *, moves: bool) -> bool:
+    """Replace one broker's address by the advertised one. False: it has none.
+
+    `told`: those of this answer so far. `moves`: the broker may be elsewhere than it was.
+    """
     cls: type[Struct] = type(struct)
     names = address_fields(cls)
     node_id, host, port = getattr(struct, names.node_id), getattr(struct, names.host), getattr(struct, names.port)
@@ -126,7 +129,7 @@ def replace(topology: Topology, struct: Any, told: dict[int, Endpoint]) -> bool:
         return False
     advertised = told.get(node_id)
     if advertised is None:
-        advertised = told[node_id] = topology.learn(node_id, host, port)
+        advertised = told[node_id] = topology.learn(node_id, host, port, moves=moves)
     setattr(struct, names.host, advertised.host)
     setattr(struct, names.port, advertised.port)
     return True

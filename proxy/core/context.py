@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from proxy.core.gate_protocol import Gate
 from proxy.core.tls import Tls
-from proxy.core.topology import Endpoint, Topology
+from proxy.core.topology import Endpoint, ReachedBy, Topology
 from proxy.protocol.api import Api
 from proxy.protocol.schema import Message
 from proxy.protocol.walk import elements
@@ -46,6 +46,7 @@ class Connection:
     cluster: str
     topology: Topology
     broker_id: int | None = None  # None on the bootstrap port
+    reached_by: ReachedBy = field(default_factory=ReachedBy, repr=False)
     gate: Gate = field(init=False, repr=False)  # the link's own
     tls: Tls | None = None
     principal: str | None = None  # as Kafka writes it: "User:alice"; None also if only the broker knows

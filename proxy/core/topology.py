@@ -5,6 +5,8 @@ Rules:
   port cannot be opened, clients are told an address at which nobody listens.
 * A broker is announced (`appeared`) before any client is told of it, so that its port is open when the first client
   comes.
+* What is said on a connection from before the cluster was reached in another way moves no broker: there the brokers
+  still name the ports that clients were brought to before, or they are those of another cluster.
 * An unusable address is never learned, nor a broker beyond the limit. Clients are told an address at which nobody
   listens, never the one that was given.
 """
@@ -28,6 +30,18 @@ class Endpoint(NamedTuple):
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+class ReachedBy:
+    """The way in which a cluster is reached: its bootstrap addresses, `via`, TLS and SASL. Connections share it.
+
+    `is_former`: a configuration came since by which the cluster is reached in another way.
+    """
+
+    __slots__ = ("is_former",)
+
+    def __init__(self) -> None:
+        self.is_former = False
 
 
 class Broker(NamedTuple):
@@ -65,11 +79,14 @@ class Topology:
         self.brokers: dict[int, Broker] = {}
         self.edition = object()  # another object whenever `learn` may have another outcome, or refused a broker
 
-    def learn(self, node_id: int, host: str, port: int) -> Endpoint:
-        """A broker was seen at this address. Returns the address that clients are told instead."""
+    def learn(self, node_id: int, host: str, port: int, *, moves: bool = True) -> Endpoint:
+        """A broker was seen at this address. Returns the address that clients are told instead.
+
+        Without `moves`, a broker that is known stays where it is.
+        """
         real = Endpoint(host, port)
         known = self.brokers.get(node_id)
-        if known is not None and known.real == real:
+        if known is not None and (known.real == real or not moves):
             return known.advertised
         return self._learn(node_id, real, known)
 

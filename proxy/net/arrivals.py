@@ -137,7 +137,9 @@ class Arrivals:
             return
         if self._port.is_shut:
             return
-        connection = Connection(peer, self._listener, self._cluster, self._topology, newcomer.broker_id)
+        connection = Connection(
+            peer, self._listener, self._cluster, self._topology, newcomer.broker_id, reached_by=upstream.reached_by
+        )
         if welcomed is not None:
             connection.tls, connection.principal = welcomed.facts, welcomed.principal
             connection.taken_for = "" if welcomed.principal else None

@@ -4,7 +4,8 @@ Rules:
 * Clusters share only the reactor and the limits. A problem with one delays no other, neither at the start nor later.
   Whatever runs for a cluster is a task of its own.
 * The ports of a cluster open when its brokers are known.
-* If the bootstrap addresses, `via`, TLS or SASL of a cluster change, it is discovered anew. Open connections stay.
+* If the bootstrap addresses, `via`, TLS or SASL of a cluster change, it is discovered anew. Open connections stay,
+  but what brokers say on them moves no broker any more.
 """
 
 from __future__ import annotations
@@ -137,6 +138,7 @@ class Served:
         await self._fronts.open_new(self._nursery)
         if self._discovered_by != self._way:
             self._discovered_by = self._way
+            self.upstream.reached_by.is_former = True
             self.upstream = self._upstream()
             self._following.cancel()
         self.upstream.access.seconds = limits.dial

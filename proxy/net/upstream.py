@@ -16,7 +16,7 @@ import structlog
 import trio
 
 from proxy.core.backoff import backoff
-from proxy.core.topology import Endpoint
+from proxy.core.topology import Endpoint, ReachedBy
 from proxy.net.cluster_access import ClusterAccess
 from proxy.net.complaints import Complaints, Write
 from proxy.net.dial import ReservedError, UnreachableError
@@ -48,6 +48,7 @@ class Upstream:
     ) -> None:
         self.name = access.name
         self.access = access
+        self.reached_by = ReachedBy()
         self.brokers: dict[int, Endpoint] = {}
         self.known = trio.Event()
         self._bootstrap = tuple(bootstrap)

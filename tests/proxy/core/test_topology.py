@@ -54,6 +54,16 @@ def test_a_broker_whose_new_address_cannot_be_stays_where_it_was() -> None:
     assert moved == []
 
 
+def test_what_must_not_move_brokers_still_tells_of_new_ones() -> None:
+    topology, appeared, moved = watched()
+    topology.learn(2, "kafka-2", 9092)
+    assert topology.learn(2, "former-2", 9092, moves=False) == Endpoint("proxy", 9195)
+    assert topology.brokers[2].real == Endpoint("kafka-2", 9092)
+    assert topology.learn(3, "kafka-3", 9092, moves=False) == Endpoint("proxy", 9196)
+    assert [each.node_id for each in appeared] == [2, 3]
+    assert moved == []
+
+
 def test_one_broker_more_than_there_may_be_is_told_as_nobody_until_another_is_forgotten() -> None:
     refused: list[RefusedBroker] = []
     topology = Topology(lambda node: Endpoint("proxy", 9193 + node), refused=refused.append, most=2)

@@ -315,6 +315,25 @@ async def test_a_cluster_that_is_elsewhere_is_found_there(broker: Broker, nurser
         assert len(broker.asked) == asked + 1
 
 
+async def test_who_is_still_at_the_former_cluster_does_not_lead_others_there(
+    broker: Broker, nursery: trio.Nursery
+) -> None:
+    other = Broker()
+    await nursery.start(other.serve)
+    config = configuration(broker.endpoint)
+    async with serving(config) as gateway, beating(config) as stays:
+        await gateway.apply(having(config, clusters={"main": {"bootstrap": [str(other.endpoint)]}}))
+        await until(lambda: gateway.report().clusters["main"] == {"1": str(other.endpoint)})
+        answer = await stays.ask(MetadataRequest(topics=[]), MetadataResponse)
+        assert [(it.host, it.port) for it in answer.brokers] == [(LOOPBACK, port_of(config, 1))]
+        asked = len(broker.asked)
+        async with connected(LOOPBACK, port_of(config, 1)) as comes:
+            assert await comes.beat() == 0
+        assert len(broker.asked) == asked
+        assert await stays.beat() == 0
+        assert len(broker.asked) == asked + 1
+
+
 async def test_limits_hold_on_connections_that_are_open(broker: Broker) -> None:
     config = configuration(broker.endpoint)
     async with serving(config) as gateway, beating(config) as client:
