@@ -3,6 +3,8 @@
 Rules:
 * If a listener's address or cluster changes, it is replaced: the old one closes, and its connections drain. If only its
   advertised host changes, it stays.
+* New TLS of a listener that stays knows the brokers at once: clients ask for brokers by name while the hosts of new
+  listeners are looked up.
 """
 
 from __future__ import annotations
@@ -57,9 +59,7 @@ class Fronts:
                 self._tell_host(self._fronts[name].listener, declared)
             else:
                 await self._add(name, declared, nursery)
-            tls = self._worker.snapshot.listeners[name].tls
-            if tls is not None:
-                tls.brokers = self._exposure.topologies[name].brokers
+                self._tell_brokers(name)
 
     def close_all(self) -> list[Topology]:
         """Close all listeners, since the cluster is gone. Returns the topologies that their clients have."""
@@ -68,7 +68,11 @@ class Fronts:
     def close_gone(self) -> list[Topology]:
         """Close listeners that were removed or replaced. Returns the topologies that their clients have."""
         wanted = {name: self._place(declared) for name, declared in self._wanted().items()}
-        return [self._remove(front) for name, front in tuple(self._fronts.items()) if wanted.get(name) != front.place]
+        going = [front for name, front in self._fronts.items() if wanted.get(name) != front.place]
+        gone = [self._remove(front) for front in going]
+        for name in self._fronts:
+            self._tell_brokers(name)
+        return gone
 
     def _remove(self, front: Front) -> Topology:
         listener = front.listener
@@ -94,6 +98,11 @@ class Fronts:
 
     def _place(self, declared: ListenerOptions) -> object:
         return declared.bind, declared.tls.hosts if declared.tls else None
+
+    def _tell_brokers(self, name: str) -> None:
+        tls = self._worker.snapshot.listeners[name].tls
+        if tls is not None:
+            tls.brokers = self._exposure.topologies[name].brokers
 
     def _tell_host(self, listener: Listener, declared: ListenerOptions) -> None:
         topology = self._exposure.topologies[listener.name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import ssl
 import struct
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -36,6 +37,7 @@ from tests.proxy.net.scripted import (
     port_of,
     serving,
 )
+from tests.real.ports import free_block
 from tests.sealing import Sealer13
 
 NAME = "kafka.example.com"
@@ -190,6 +192,34 @@ async def test_all_brokers_answer_on_one_port_by_their_host_names(broker: Broker
             async with client_of(port_of(config), trusting(authority), f"broker-7.{NAME}"):
                 pass
         assert "UNRECOGNIZED_NAME" in str(refused.value.__cause__).upper()
+
+
+async def test_brokers_are_told_by_their_names_while_another_listener_comes_with_new_options(
+    broker: Broker, authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = secured(authority, broker.endpoint, advertise=NAME, tls={"hosts": f"broker-{{id}}.{NAME}"})
+    options = config.model_dump(exclude_unset=True)
+    options["listeners"]["clients"]["tls"]["versions"] = ["TLSv1.3"]
+    coming = {"cluster": "main", "bind": f"slow.example:{free_block(8, LOOPBACK)}", "advertise": LOOPBACK}
+    after = Config.model_validate(options | {"listeners": {"second": coming, **options["listeners"]}})
+    asked, may_answer, system = threading.Event(), threading.Event(), socket.getaddrinfo
+
+    def slow(host: Any, *rest: Any, **named: Any) -> Any:
+        if host == "slow.example":
+            asked.set()
+            assert may_answer.wait(PATIENCE)
+            host = LOOPBACK
+        return system(host, *rest, **named)
+
+    async with serving(config) as gateway, trio.open_nursery() as nursery:
+        monkeypatch.setattr(socket, "getaddrinfo", slow)
+        nursery.start_soon(gateway.apply, after)
+        try:
+            await trio.to_thread.run_sync(asked.wait, PATIENCE)
+            async with client_of(port_of(config), trusting(authority), f"broker-1.{NAME}") as client:
+                assert await client.beat() == 0
+        finally:
+            may_answer.set()
 
 
 async def test_a_name_that_another_worker_told_of_is_waited_for(
