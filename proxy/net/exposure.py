@@ -77,7 +77,9 @@ class Exposure(BrokerPorts):
         del self.topologies[listener.name], self.waiting[listener.name]
 
     def limit(self, most: int) -> None:
-        """Set how many brokers may be known."""
+        """Set how many brokers may be known. If more may be, discovery finds those that were too many."""
+        if most > self._most:
+            self.ask_again()
         self._most = most
         for topology in self.topologies.values():
             topology.most = most

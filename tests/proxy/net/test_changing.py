@@ -26,6 +26,7 @@ from proxy.core.plugin import Options, Plugin
 from proxy.core.services import PluginError
 from proxy.net.gateway import Gateway
 from proxy.net.process import StartError
+from proxy.net.upstream import EVERY
 from proxy.protocol.api import HEARTBEAT
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.header import request_frame
@@ -332,6 +333,17 @@ async def test_who_is_still_at_the_former_cluster_does_not_lead_others_there(
         assert len(broker.asked) == asked
         assert await stays.beat() == 0
         assert len(broker.asked) == asked + 1
+
+
+async def test_a_broker_that_was_one_too_many_has_a_port_soon_after_more_are_allowed(broker: Broker) -> None:
+    broker.told = {1: broker.endpoint, 2: broker.endpoint}
+    config = having(configuration(broker.endpoint), limits={"brokers": 1})
+    async with serving(config) as gateway:
+        assert gateway.report().listening["clients"].keys() == {"1"}
+        began = trio.current_time()
+        await gateway.apply(having(config, limits={"brokers": 2}))
+        await until(lambda: gateway.report().listening["clients"].keys() == {"1", "2"})
+        assert trio.current_time() - began < EVERY / 2, "it waited for the next discovery"
 
 
 async def test_limits_hold_on_connections_that_are_open(broker: Broker) -> None:
