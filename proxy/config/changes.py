@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from proxy.config.model import Config
 from proxy.config.plugins import unique_names
+from proxy.config.values import HostPort
 from proxy.text.problems import Finding
 
 FIXED = ("workers", "admin")  # the supervisor is built from these
@@ -25,8 +26,12 @@ def fixed(running: Config, config: Config) -> Iterator[Finding]:
 def _way_out(name: str, before: Any) -> str:
     if before is None:
         return "leave it out, or restart the proxy"
-    again = f": {before}" if name == "workers" else f": {{bind: {before.bind}}}" if before.token is None else ""
+    again = f": {before}" if name == "workers" else "" if before.token else f": {{bind: {_quoted(before.bind)}}}"
     return f'write "{name}{again}" as before, or restart the proxy'
+
+
+def _quoted(bind: HostPort) -> str:
+    return f"'{bind}'" if ":" in bind.host else str(bind)  # "[" begins a list in YAML
 
 
 def changes(before: Config, after: Config) -> list[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from proxy.config import Config
 from proxy.config.changes import changes, fixed
@@ -52,6 +54,15 @@ def acl(rules: str, **more: Any) -> dict[str, Any]:
 )
 def test_what_is_different_is_said_by_its_path(before: dict[str, Any], after: dict[str, Any], said: list[str]) -> None:
     assert changes(config(**before), config(**after)) == said
+
+
+@pytest.mark.parametrize("bind", ["127.0.0.1:9190", "localhost:9190", "[::1]:9190"])
+def test_what_is_to_be_written_as_before_can_be_written_so(bind: str) -> None:
+    running = config(admin={"bind": bind})
+    ((_, message, _),) = fixed(running, config())
+    written = re.search('write "(.*)" as before', message)
+    assert written is not None
+    assert not list(fixed(running, config(**yaml.safe_load(written[1]))))
 
 
 def test_the_number_of_workers_and_the_admin_side_are_fixed() -> None:
