@@ -1,8 +1,9 @@
 """Broker ports: the ports on which clients reach the brokers of one cluster, at each of its listeners.
 
 Rules:
-* A port that cannot be opened is an error in the log, and is tried again. It delays no other port. Until it is open,
-  clients are given an address at which nobody answers.
+* A port that cannot be opened is an error in the log, and is tried again: that of a broker at each discovery, and when
+  another configuration comes, since a listener may have left it. It delays no other port. Until it is open, clients are
+  given an address at which nobody answers.
 * Log lines about a broker are rate-limited, since a faulty broker can invent as many brokers as it likes. Lines about
   taken ports come a little later (`taken_ports.py`).
 """
@@ -22,6 +23,7 @@ from proxy.net.complaints import Write
 from proxy.net.listeners import Listener
 from proxy.net.taken_ports import TakenPorts
 from proxy.net.tasks import Tasks
+from proxy.net.time_slices import TimeSlice
 
 log = structlog.get_logger()
 
@@ -66,6 +68,15 @@ class BrokerPorts(ABC):
                 for listener in self.listeners:
                     if not listener.is_open:
                         await listener.look_up()
+
+    async def open_missing(self) -> None:
+        """Try again to open the ports of brokers that could not be opened."""
+        working = TimeSlice()
+        for listener in self.listeners:
+            for node_id in tuple(listener.missing):
+                if node_id in listener.missing:
+                    self._open(listener, node_id)
+                await working.let_others_run()
 
     def _open(self, listener: Listener, node_id: int) -> None:
         """Open the port of a broker, if possible."""

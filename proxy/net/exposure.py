@@ -93,11 +93,7 @@ class Exposure(BrokerPorts):
             if self._learn(node_id, real):
                 self._spread(node_id, real)
             await working.let_others_run()
-        for listener in self.listeners:
-            for node_id in tuple(listener.missing):
-                if node_id in listener.missing:
-                    self._open(listener, node_id)
-                await working.let_others_run()
+        await self.open_missing()
         known = [topology.brokers for topology in self.topologies.values()]
         return {n: real for n, real in brokers.items() if all(n in each and each[n].real == real for each in known)}
 

@@ -136,6 +136,7 @@ class Served:
         limits = self._worker.snapshot.config.limits
         self.exposure.limit(limits.brokers)
         await self._fronts.open_new(self._nursery)
+        await self.exposure.open_missing()
         if self._discovered_by != self._way:
             self._discovered_by = self._way
             self.upstream.reached_by.is_former = True

@@ -256,7 +256,9 @@ async def test_a_listener_that_moves_closes_here_and_opens_there(broker: Broker)
                 assert await other.beat() == 0
 
 
-async def test_a_new_listener_may_begin_where_another_had_a_broker(broker: Broker) -> None:
+async def test_a_new_listener_has_the_port_where_another_had_a_broker_until_it_is_removed(
+    broker: Broker,
+) -> None:
     config = configuration(broker.endpoint)
     taken = port_of(config, 1)
     both = having(config, listeners={**_plain(config.listeners), "second": listener(taken)})
@@ -268,6 +270,12 @@ async def test_a_new_listener_may_begin_where_another_had_a_broker(broker: Broke
         answer = await client.ask(MetadataRequest(topics=[]), MetadataResponse)
         assert [it.port for it in answer.brokers] == [0]
         assert gateway.report().listening == {"clients": {}, "second": {"1": taken + 2}}
+        await gateway.apply(config)
+        assert gateway.report().listening == {"clients": {"1": taken}}
+        answer = await client.ask(MetadataRequest(topics=[]), MetadataResponse)
+        assert [it.port for it in answer.brokers] == [taken]
+        async with connected(LOOPBACK, taken) as other:
+            assert await other.beat() == 0
 
 
 async def test_another_host_is_told_on_connections_that_are_open(broker: Broker) -> None:
