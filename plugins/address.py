@@ -67,7 +67,7 @@ class Address(Plugin):
             changed += replace(topology, struct, told, moves=moves)
             if len(told) > ENDLESS:
                 return Disconnect(f"the broker names more than {ENDLESS:,} brokers in one answer")
-        return Forward(response, repeats=True) if changed else None
+        return Forward(response, repeats=moves) if changed else None
 
     def _hide_quorum(self, topology: Topology, response: DescribeQuorumResponse) -> Decision:
         for node in turns(response.nodes):

@@ -74,6 +74,18 @@ def test_each_broker_has_its_own_advertised_address_and_becomes_known():
     assert topology.brokers[7].real == Endpoint("inside", 9099)
 
 
+@pytest.mark.parametrize("is_former", [False, True])
+def test_an_answer_on_a_former_connection_moves_no_broker_and_is_repeated_to_nobody(is_former):
+    ctx = context(METADATA, 12)
+    ctx.topology.learn(0, "inside", 9092)
+    ctx.connection.reached_by.is_former = is_former
+    moved = MetadataResponse.Broker(node_id=0, host="elsewhere", port=9092)
+    decision = build(Address).endpoints(ctx, MetadataResponse(brokers=[moved], topics=[]))
+    assert (moved.host, moved.port) == ("outside", 9193)
+    assert ctx.topology.brokers[0].real == Endpoint("inside" if is_former else "elsewhere", 9092)
+    assert decision.repeats is not is_former
+
+
 @pytest.mark.parametrize("number", [-1, 0], ids=["none", "default"])
 @pytest.mark.parametrize("version", range(7))
 def test_what_is_no_address_stays(version, number):
