@@ -49,7 +49,7 @@ def summary(rows: Sequence[Row], total: int) -> str:
 REPORT = AuditReport(
     name="denials",
     title="Access that was refused",
-    question="Who tried to do what he may not, how often, and was it many times at once?",
+    question="Who tried to do what they may not, how often, and was it many times at once?",
     explanation=f"{BURST} times or more within 5 minutes are a burst: a program that was set up wrongly, or an attack.",
     columns=(
         ReportColumn("principal", "STRING", "Who, as Kafka writes it; none where nobody was asked to prove it."),

@@ -63,7 +63,7 @@ def summary(rows: Sequence[Row], total: int) -> str:
 REPORT = AuditReport(
     name="failed_logins",
     title="Failed logins",
-    question="From where did somebody try to log in and fail, how often, and did he get in afterwards?",
+    question="From where did somebody try to log in and fail, how often, and did they get in afterwards?",
     explanation=f"Failures from one address that follow each other within {PAUSE // 60} minutes are one series. "
     f"{BURST} or more within 5 minutes are a burst: guessing of passwords, or a password that was changed.",
     columns=(

@@ -49,7 +49,7 @@ def summary(rows: Sequence[Row], total: int) -> str:
 REPORT = AuditReport(
     name="newcomers",
     title="New users, hosts and client ids",
-    question="Who came for the first time, or from a place from which he never came before?",
+    question="Who came for the first time, or from a place from which they never came before?",
     explanation="Seen first in the period, as far back as the journal goes. Where the period begins with the journal, "
     "everybody is new. A client chooses its client id; others may choose the same.",
     columns=(

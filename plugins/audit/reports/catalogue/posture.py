@@ -35,7 +35,7 @@ def rows(events: DataFrame, inputs: Inputs) -> DataFrame:
         .when(F.col("tls").isNull() & (F.col("mechanism") == "PLAIN"), "passwords can be read on the way")
         .when(F.col("tls").isNull(), "data can be read on the way")
         .when(outdated, "an old version of TLS")
-        .when(F.col("mechanism").isNull() & F.col("tls_subject").isNull(), "nobody proved who he is")
+        .when(F.col("mechanism").isNull() & F.col("tls_subject").isNull(), "nobody proved who they are")
     )
     return (
         events.where(F.col("kind").isin(*KINDS))
@@ -103,7 +103,7 @@ REPORT = AuditReport(
     title="Protection of connections",
     question="Was everything that users sent encrypted, and did all of them prove who they are?",
     explanation="This is about the way from clients to the proxy; the way on to the brokers is not in the journal. "
-    "A row of connections without a mechanism includes those that ended before anybody said who he is. Connections "
+    "A row of connections without a mechanism includes those that ended before anybody said who they are. Connections "
     "may also end before they are served: without TLS where it is wanted, refused by a limit, or for want of a broker.",
     columns=(
         ReportColumn("listener", "STRING", "The listener, as the configuration of the proxy names it."),

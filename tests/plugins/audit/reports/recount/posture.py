@@ -33,4 +33,4 @@ def _concern(tls: str | None, mechanism: str | None, has_certificate: bool) -> s
         return "passwords can be read on the way" if mechanism == "PLAIN" else "data can be read on the way"
     if tls.split()[0] in ("TLSv1", "TLSv1.1") or tls.startswith("SSL"):
         return "an old version of TLS"
-    return None if mechanism or has_certificate else "nobody proved who he is"
+    return None if mechanism or has_certificate else "nobody proved who they are"
