@@ -43,7 +43,7 @@ def summary(rows: Sequence[Row], total: int) -> str:
     if not total:
         return "Nobody came for the first time."
     users, hosts, clients = (sum(row["what"] == what for row in rows) for what in ("user", "host", "client id"))
-    return f"For the first time came {some(users, 'user')}, {some(hosts, 'host')} and {some(clients, 'client id')}."
+    return f"{some(users, 'user')}, {some(hosts, 'host')} and {some(clients, 'client id')} came for the first time."
 
 
 REPORT = AuditReport(
