@@ -7,25 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from proxy.auth.users import save
-from proxy.auth.verifiers import verifiers
-from tests.certificates import Authority
+from tests.real.client_programs import ClientProgram, guarded
 from tests.real.cluster import Cluster
-from tests.real.doorkeeper import ADVERTISED, Doorkeeper
-from tests.real.franz import FranzGo, NoFranzGoError, find_franz_go
+from tests.real.franz import NoFranzGoError, find_franz_go
 from tests.real.records import CODECS, some_records
 from tests.real.topics import create
 from tests.real.way import Way
 
 pytestmark = pytest.mark.real
 
-# It goes on below the listener of tests/real/doorkeeper.py.
-GUARDED = """\
-    tls: {{certificate: {certificate}, key: {key}}}
-    sasl: {{mechanisms: [SCRAM-SHA-512], credentials: users.yaml}}
-plugins:
-  - acl: {{rules: acl.yaml}}
-"""
 RULES = """\
 acls:
   - {allow: User:alice, to: [Read, Write, Describe], topics: franz-allowed*, groups: alice*, transactional_ids: alice*}
@@ -41,25 +31,20 @@ def program() -> Path:
 
 
 @pytest.fixture
-def franz(program: Path, way: Way) -> FranzGo:
-    return FranzGo(program, way.bootstrap)
+def franz(program: Path, way: Way) -> ClientProgram:
+    return ClientProgram([str(program)], way.bootstrap)
 
 
 @pytest.fixture(scope="module")
-def alice(program: Path, cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FranzGo]:
+def alice(program: Path, cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClientProgram]:
     """Alice's clients, of a Doorkeeper that lets her use the topic `franz-allowed` alone."""
-    folder = tmp_path_factory.mktemp("guarded")
-    authority = Authority(folder)
-    certificate, key = authority.issue("doorkeeper", ADVERTISED)
-    save(folder / "users.yaml", {"alice": verifiers("secret")})
-    (folder / "acl.yaml").write_text(RULES)
-    with Doorkeeper(folder, cluster, GUARDED.format(certificate=certificate, key=key)) as doorkeeper:
-        yield FranzGo(program, doorkeeper.way.bootstrap, "alice", authority.file)
+    with guarded(tmp_path_factory.mktemp("guarded"), cluster, RULES) as reached:
+        yield ClientProgram([str(program)], **reached)
 
 
 @pytest.mark.parametrize("codec", CODECS)
 def test_every_codec_arrives_as_it_was_sent(
-    way: Way, franz: FranzGo, same: Callable[[object], None], codec: str
+    way: Way, franz: ClientProgram, same: Callable[[object], None], codec: str
 ) -> None:
     topic = create(way, f"franz-{codec}", partitions=1)
     records = some_records(80)
@@ -70,7 +55,7 @@ def test_every_codec_arrives_as_it_was_sent(
 
 
 def test_committed_transactions_are_read_and_aborted_ones_are_not(
-    way: Way, franz: FranzGo, same: Callable[[object], None]
+    way: Way, franz: ClientProgram, same: Callable[[object], None]
 ) -> None:
     topic = create(way, "franz-tx")
     assert franz.run("transact", topic, way.unique("franz-tx")) is None
@@ -80,18 +65,18 @@ def test_committed_transactions_are_read_and_aborted_ones_are_not(
 
 
 @pytest.mark.parametrize("protocol", ["range", "cooperative", "consumer"])
-def test_members_come_and_go_and_share_the_partitions(way: Way, franz: FranzGo, protocol: str) -> None:
+def test_members_come_and_go_and_share_the_partitions(way: Way, franz: ClientProgram, protocol: str) -> None:
     topic = create(way, f"franz-{protocol}", partitions=6)
     assert franz.run("members", topic, way.unique(f"franz-{protocol}"), protocol) == [6, 3, 6]
 
 
-def test_a_share_group_gets_each_record_and_a_released_one_again(way: Way, franz: FranzGo) -> None:
+def test_a_share_group_gets_each_record_and_a_released_one_again(way: Way, franz: ClientProgram) -> None:
     topic = create(way, "franz-share", partitions=2)
     accepted = franz.run("share", topic, way.unique("franz-share"))
     assert accepted == {str(number): 1 for number in range(100)}
 
 
-def test_the_admin_client_does_its_work(way: Way, franz: FranzGo, same: Callable[[object], None]) -> None:
+def test_the_admin_client_does_its_work(way: Way, franz: ClientProgram, same: Callable[[object], None]) -> None:
     outcome = franz.run("admin", way.unique("franz-admin"), way.unique("franz-admin"))
     assert outcome["brokers"] == [1, 2, 3]
     assert outcome["offsets"] == [4, 10]
@@ -99,7 +84,7 @@ def test_the_admin_client_does_its_work(way: Way, franz: FranzGo, same: Callable
     same(way.plain(str(outcome)))
 
 
-def test_what_the_rules_refuse_is_named_to_the_client(cluster: Cluster, alice: FranzGo) -> None:
+def test_what_the_rules_refuse_is_named_to_the_client(cluster: Cluster, alice: ClientProgram) -> None:
     allowed, secret = create(cluster.way, "franz-allowed"), create(cluster.way, "franz-secret")
     records = some_records(10)
     assert alice.run("produce", secret, "none", given=records) == ["TOPIC_AUTHORIZATION_FAILED"] * 10
@@ -108,7 +93,7 @@ def test_what_the_rules_refuse_is_named_to_the_client(cluster: Cluster, alice: F
     assert alice.run("transact", allowed, "bobs-id") == "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"
 
 
-def test_what_the_rules_allow_works_over_tls_and_scram(cluster: Cluster, alice: FranzGo) -> None:
+def test_what_the_rules_allow_works_over_tls_and_scram(cluster: Cluster, alice: ClientProgram) -> None:
     topic = create(cluster.way, "franz-allowed-tx")
     assert alice.run("transact", topic, "alice-tx") is None
     assert alice.run("produce", topic, "zstd", given=some_records(10)) == [None] * 10

@@ -1,6 +1,6 @@
 // Command franz-go does the work of one scenario with franz-go, and prints its outcome as JSON.
 //
-//	franz-go [-user NAME -ca FILE] BOOTSTRAP COMMAND ARGUMENT...
+//	franz-go [--user NAME --ca FILE] BOOTSTRAP COMMAND ARGUMENT...
 //
 // Rules:
 //   - An error of Kafka is printed by its name, as part of the outcome. Any other error ends the program with a line.
