@@ -9,7 +9,7 @@ Rules:
 * Of requests and answers only names, error codes, numbers of records and administrators' changes are read
   (`resources.py`, `traffic.py`, `changes.py`).
 * Policy `best_effort`: clients never wait for the journal. Events that it cannot take are lost; their number is
-  recorded in the journal itself (`journal.py`).
+  recorded in the journal itself (`journal.py`). A journal whose disk refuses to begin it begins later.
 * Policy `required`: no answer leaves before its event is on disk. The event describes the answer as it was when it was
   ready to leave. If the journal cannot be written for a while, or has no room for the event, the connection ends
   without the answer. While the journal cannot be written, new connections are refused.
@@ -150,7 +150,8 @@ class Audit(Plugin):
 
     def start(self) -> None:
         try:
-            self._journal.open(partial(redactor, self.options.redact, self.options.pseudonyms_path))
+            redact = partial(redactor, self.options.redact, self.options.pseudonyms_path)
+            self._journal.open(redact, may_wait=not self._is_required)
         except JournalError as error:
             raise PluginError(str(error)) from None
 
@@ -172,8 +173,7 @@ class Audit(Plugin):
 
     def not_served(self, ended: NotServed) -> None:
         """Record a connection that was never served. It has no connection number."""
-        event = self._not_served.count(ended, self.services.clock.wall())
-        if event is not None:
+        if (event := self._not_served.count(ended, self.services.clock.wall())) is not None:
             self._recorder.keep(event)
 
     # Requests.

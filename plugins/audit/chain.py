@@ -40,7 +40,10 @@ def no_copy(lines: Sequence[bytes]) -> None:
 
 
 class Chain:
-    """The segments of one writer. `wall` gives seconds since 1970, `window` the seconds for which summaries count."""
+    """The segments of one writer. `wall` gives seconds since 1970, `window` the seconds for which summaries count.
+
+    `begun`: when the first segment was to begin, in seconds since 1970, if the disk did not take it then. None: now.
+    """
 
     def __init__(
         self,
@@ -54,6 +57,7 @@ class Chain:
         window: Callable[[], float] = lambda: 0.0,
         redactor: Redactor | None = None,
         copy: Copy = no_copy,
+        begun: float | None = None,
     ) -> None:
         self._journal = journal
         self._instance = instance
@@ -71,7 +75,7 @@ class Chain:
         self._number = 0
         self._newest: str | None = None  # the hash of the newest seal
         self._unsealed: deque[WrittenSegment] = deque()
-        self._current = self._opened()
+        self._current = self._opened(begun)
 
     def add(self, entry: QueuedEvent | ToldEvents | Loss) -> int:
         """Make an entry's lines, which `flush` writes. Returns their bytes."""
@@ -154,9 +158,9 @@ class Chain:
         for ended in (*self._unsealed, self._current):
             ended.file.close()
 
-    def _opened(self) -> WrittenSegment:
+    def _opened(self, at: float | None = None) -> WrittenSegment:
         """Begin the next segment, with its first event. If it cannot be written, nothing has changed."""
-        now, window = self._wall(), self._window()
+        now, window = self._wall() if at is None else at, self._window()
         begin: dict[str, object] = {"segment": self._number + 1, "software": version("doorkeeper")}
         if window:
             begin["window_us"] = round(window * 1e6)

@@ -11,7 +11,7 @@ Rules:
 * An event that was put is on disk after the next `work`, or as soon as the disk takes it.
 * While the disk is full or the folder cannot be written, events stay in the queue, and the disk is tried once a second.
   An event that finds the queue full is lost; an `events_lost` records it as soon as the journal is written again.
-* A journal that cannot be opened at all is an error at once.
+* A journal that cannot be opened is an error at once, unless the caller lets one that its disk refuses begin later.
 * A caller that must wait until an event is on disk calls `hurry`, and then compares `on_disk`. One write covers all
   events that were put before it began.
 * Only one thread may call `put`. Any thread may call the other methods: one at a time writes (`writing.py`).
@@ -22,21 +22,24 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from plugins.audit.beginning import begun, may_pass
 from plugins.audit.chain import Chain, Copy, no_copy
 from plugins.audit.keyfile import KeyFileError
 from plugins.audit.queue import ROOM, DeferredEvent, EventQueue, QueuedEvent
-from plugins.audit.recovery import newest_seals, recover
 from plugins.audit.redacted import Redactor
 from plugins.audit.rotation import Rotation
 from plugins.audit.shared import SharedFields
-from plugins.audit.signing import fingerprint, key_text, signing_key
 from plugins.audit.writing import JournalWriting
 from proxy.plugin import LineWriter, PluginClock
 
 AGAIN = 1.0  # seconds until a disk that refused is tried again
+LONGER = 10  # times as long as a try to begin took: to look through the journal of a year takes seconds
 
 
 class JournalError(Exception):
@@ -75,42 +78,36 @@ class Journal:
         self._queue = EventQueue(room)
         self._due, self._window, self._copy = due, window, copy
         self._unwritten, self._refused = unwritten, refused
-        self._refused_at: float | None = None  # when the disk refused a write last
+        self._again_at: float | None = None  # when the disk that refused a write is tried again
         self._one_writes = threading.Lock()
         self._wanted = threading.Event()
         self.tell = self._queue.tell  # as `hand_over`, for the event of a request that was not read
         self._writing: JournalWriting
 
-    def open(self, redactor: Callable[[], Redactor | None] = lambda: None) -> None:
+    def open(self, redactor: Callable[[], Redactor | None] = lambda: None, *, may_wait: bool = False) -> None:
         """Seal segments that a killed writer left, and begin a chain. Raises JournalError.
 
-        `redactor` gives the redactor of all events; it may raise KeyFileError and OSError.
+        `redactor` gives the redactor of all events; it may raise KeyFileError and OSError. `may_wait`: if the disk
+        refuses the journal now, events wait, and `work` begins it later.
         """
+        now, began = self._clock.wall(), self._clock.read()
+        folder, instance, worker, wall = self._folder, self._instance, self._worker, self._clock.wall
+        rotation, window, copy = self._rotation, self._window, self._copy
+
+        def chain(key: Ed25519PrivateKey, others: dict[str, str]) -> Chain:
+            return Chain(folder, instance, worker, key, wall, rotation, others, window, redactor(), copy, now)
+
+        begin = partial(begun, folder, self._key_file, self._tell, chain)
+        self._writing = JournalWriting(begin, self._queue, self._tell, wall, self._due, self._unwritten)
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            key = signing_key(self._key_file)
-            for left in recover(self._folder, key):
-                self._tell("audit segment of a killed writer sealed", level="warning", segment=str(left))
-            others = newest_seals(self._folder)
-            chain = Chain(
-                self._folder,
-                self._instance,
-                self._worker,
-                key,
-                self._clock.wall,
-                self._rotation,
-                others,
-                self._window,
-                redactor(),
-                self._copy,
-            )
+            self._writing.begin()
         except KeyFileError as error:
             raise JournalError(str(error)) from None
         except OSError as error:
-            place = error.filename or self._folder
-            raise JournalError(f"{place}: the journal cannot be written ({error.strerror}); {_REMEDY}") from None
-        self._writing = JournalWriting(chain, self._queue, self._tell, self._clock.wall, self._due, self._unwritten)
-        self._tell("audit journal begun", folder=str(self._folder), key=fingerprint(key_text(key.public_key())))
+            if not (may_wait and may_pass(error)):
+                place = error.filename or folder
+                raise JournalError(f"{place}: the journal cannot be written ({error.strerror}); {_REMEDY}") from None
+            self._refuse(error, began)
 
     def put(
         self, kind: str, at: float, fields: Mapping[str, Any], shared: SharedFields | None = None, weight: int = 1
@@ -145,7 +142,7 @@ class Journal:
     @property
     def is_refused(self) -> bool:
         """Whether the disk refused the last write."""
-        return self._refused_at is not None
+        return self._again_at is not None
 
     @property
     def on_disk(self) -> int:
@@ -169,7 +166,7 @@ class Journal:
     def work(self) -> None:
         """Write the events that were put, and begin another segment where it is time."""
         with self._one_writes:
-            if self._refused_at is None or self._clock.read() - self._refused_at >= AGAIN:
+            if self._again_at is None or self._clock.read() >= self._again_at:
                 self._done(lambda: self._writing.write(self._clock.wall()))
 
     def close(self) -> None:
@@ -180,20 +177,24 @@ class Journal:
                 self._tell("audit events lost at the end", level="error", events=writing.abandon())
 
     def _done(self, work: Callable[[], None]) -> bool:
+        began = self._clock.read()
         try:
             work()
-        except OSError as error:
-            self._refused(1)
-            if self._refused_at is None:
-                place = str(error.filename or self._folder)
-                why = f"{error.strerror}; {_REMEDY}"
-                self._tell("audit journal cannot be written", level="error", place=place, why=why)
-            self._refused_at = self._clock.read()
+        except (OSError, KeyFileError) as error:
+            self._refuse(error, began)
             return False
-        if self._refused_at is not None:
-            self._refused_at = None
+        if self._again_at is not None:
+            self._again_at = None
             self._tell("audit journal is written again")
         return True
+
+    def _refuse(self, error: OSError | KeyFileError, began: float) -> None:
+        self._refused(1)
+        if self._again_at is None and isinstance(error, OSError):  # a bad key is found only after one of the disk
+            place, why = str(error.filename or self._folder), f"{error.strerror}; {_REMEDY}"
+            self._tell("audit journal cannot be written", level="error", place=place, why=why)
+        now = self._clock.read()
+        self._again_at = now + (AGAIN if self._writing.is_begun else max(AGAIN, LONGER * (now - began)))
 
 
 _REMEDY = "make room, or give the proxy the right to write there"

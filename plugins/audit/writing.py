@@ -10,7 +10,8 @@ Rules:
 * An event that cannot be made, or cannot be written as a line, is lost, and blocks no other. The log says so,
   `unwritten` gets the number, and an `events_lost` takes its place.
 * The event of a large request takes tens of milliseconds to make: it is made here (`DeferredEvent`).
-* An error of the disk is raised as OSError, and the operation can be tried again.
+* An error of the disk is raised as OSError, and the operation can be tried again. So is the beginning of the chain.
+* A chain that begins late has the time at which it was to begin. So no event is older than its segment.
 """
 
 from __future__ import annotations
@@ -31,18 +32,22 @@ BREATH = 32  # entries, or resources of one, made at once, before the relay's th
 
 
 class JournalWriting:
-    """Writes the entries of `queue`, and the summaries that are `due`, to `chain`. One thread at a time calls it."""
+    """Writes the entries of `queue`, and the summaries that are `due`, to the chain that `begin` gives.
+
+    One thread at a time calls it.
+    """
 
     def __init__(
         self,
-        chain: Chain,
+        begin: Callable[[], Chain],
         queue: EventQueue,
         tell: LineWriter,
         wall: Callable[[], float],
         due: Callable[[float], Iterable[QueuedEvent]],
         unwritten: Callable[[int], object],
     ) -> None:
-        self._chain = chain
+        self._begin = begin
+        self._chain: Chain
         self._queue = queue
         self._tell = tell
         self._wall = wall
@@ -54,17 +59,25 @@ class JournalWriting:
         self._emptied = wall()  # when all that the queue had was written last
         self._taken = 0  # how many events of the queue are lines
         self.on_disk = 0  # and how many are on disk
+        self.is_begun = False  # whether there is a chain
 
     def wait(self, events: int, seconds: float) -> None:
         """Wait until this number of events is on disk, at most for this time. Called by any thread."""
         with self._flushed:
             self._flushed.wait_for(lambda: self.on_disk >= events, seconds)
 
+    def begin(self) -> None:
+        """Begin the chain, unless it is begun. Raises KeyFileError, OSError."""
+        if not self.is_begun:
+            self._chain = self._begin()
+            self.is_begun = True
+
     def write(self, now: float) -> None:
         """Write all entries of the queue, and the summaries that are over now.
 
-        Raises OSError, also where only the next segment cannot be begun.
+        Raises OSError, also where only the next segment cannot be begun; KeyFileError if the chain is not begun yet.
         """
+        self.begin()
         self._flush()
         self._take_due(now)
         began = self._wall()
@@ -90,8 +103,10 @@ class JournalWriting:
 
     def abandon(self) -> int:
         """Give up. Returns the number of events that are not written."""
-        lost = self._queue.events + len(self._over) + self._chain.waiting
-        self._chain.abandon()
+        lost = self._queue.events
+        if self.is_begun:
+            lost += len(self._over) + self._chain.waiting
+            self._chain.abandon()
         return lost
 
     def _take_due(self, now: float) -> None:

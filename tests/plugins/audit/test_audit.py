@@ -643,6 +643,26 @@ def test_writes_that_the_disk_refuses_are_counted(tmp_path: Path, monkeypatch: p
     assert worker.counts == {"refused_writes": 3}
 
 
+def test_a_journal_that_the_disk_refuses_at_the_start_refuses_the_start_only_where_it_is_required(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(self: OpenSegment, lines: list[bytes]) -> None:
+        raise OSError(28, "No space left on device")
+
+    worker = FakeWorker()
+    audit = build(Audit, worker, journal=str(tmp_path / "journal"))
+    with monkeypatch.context() as patched:
+        patched.setattr(OpenSegment, "write", full)
+        with pytest.raises(PluginError, match="No space left on device"):
+            build(Audit, journal=str(tmp_path / "journal"), policy="required").start()
+        audit.start()
+        talk = Conversation(audit)
+        talk.ask(produce({0: RECORDS}), 1, 9)
+        assert ToClient in map(type, talk.answer(produced({0: (0, 1)}), 1, 9))
+        assert worker.counts == {"refused_writes": 1}
+    assert len(requests(events_of(audit, tmp_path))) == 1
+
+
 def test_events_without_room_are_counted(tmp_path: Path) -> None:
     worker = FakeWorker()
     audit = build(Audit, worker, journal=str(tmp_path / "journal"))
