@@ -18,11 +18,13 @@
 
 The modules beside this one reach deeper: `schema`, how messages are declared; `frames`, frames and batches as bytes;
 `fetching`, fetch sessions; `files`, files that people write; `sasl`, who a client is. Our own plugins use these
-modules and `rules`, the language of rules, and nothing else. The names here stay the same from one version to the
-next; everything deeper may change.
+modules and `rules`, the language of rules, and nothing else. The names here stay from one version to the next: a former
+name is still there, and importing it warns. Everything deeper may change.
 """
 
 # ruff: noqa: I001 (each name is imported as itself: so it is exported)
+
+from typing import TYPE_CHECKING
 
 from proxy.core.addresses import (
     unusable as unusable,
@@ -190,6 +192,9 @@ from proxy.protocol.walk import (
 from proxy.protocol.wire import (
     Meaning as Meaning,
 )
+from proxy.text.former import (
+    former_names as _former_names,
+)
 from proxy.text.interpreter import (
     give_way as give_way,
 )
@@ -203,3 +208,6 @@ from proxy.text.problems import (
 from proxy.text.words import (
     wrong as wrong,
 )
+
+if not TYPE_CHECKING:  # a type checker reports a former name as unknown
+    __getattr__ = _former_names(__name__, {"Counting": "CounterFactory", "holders": "structs_with"})

@@ -28,6 +28,29 @@ def test_every_message_and_every_api_is_there() -> None:
             assert getattr(surface, name) is value
 
 
+EVER = (Path(__file__).parent / "names.txt").read_text(encoding="utf-8").split()
+FORMER = {"Counting": surface.CounterFactory, "holders": surface.structs_with}
+NOT_MEANT = {"TYPE_CHECKING", "annotations"}
+
+
+def is_generated(name: str, value: object) -> bool:
+    return name in messages.__all__ or isinstance(value, api.Api)
+
+
+def test_every_name_that_plugins_could_ever_import_is_still_there() -> None:
+    assert [name for name in EVER if name not in FORMER and not hasattr(surface, name)] == []
+    for name, value in FORMER.items():
+        with pytest.warns(DeprecationWarning, match=f"^proxy.plugin.{name} is called {value.__name__} now$"):
+            assert getattr(surface, name) is value
+
+
+def test_a_name_that_plugins_can_import_is_in_the_list_of_those_that_stay() -> None:
+    public = {name: value for name, value in vars(surface).items() if not name.startswith(("_", "@"))}
+    modules = {name for name, value in public.items() if isinstance(value, ModuleType)}
+    generated = {name for name, value in public.items() if is_generated(name, value)}
+    assert sorted(public.keys() - modules - generated - {*EVER, *NOT_MEANT}) == []
+
+
 OURS = {"Carrying", "check_counter", "check_repeated"}  # what those who make plugins use
 
 
