@@ -80,8 +80,9 @@ def test_every_event_and_every_command_of_a_playbook_is_in_the_page() -> None:
 
 def test_all_that_a_handler_is_given_is_in_the_page() -> None:
     given = {each.name for cls in (Context, Connection, Arrival, NotServed) for each in fields(cls)}
-    # What only the core uses.
-    own = {"came", "sent", "answered", "sample", "still", "unneeded", "minds_errors", "is_large", "edition"}
+    # What only the core and the rewriting of addresses use.
+    own = {"came", "sent", "answered", "sample", "still", "unneeded", "minds_errors", "is_large"}
+    own |= {"edition", "reached_by"}
     assert sorted(name for name in (given - own) | set(Outcome._fields) if f"`.{name}`" not in PAGE) == []
 
 
