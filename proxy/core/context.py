@@ -46,7 +46,7 @@ class Connection:
     cluster: str
     topology: Topology
     broker_id: int | None = None  # None on the bootstrap port
-    reached_by: ReachedBy = field(default_factory=ReachedBy, repr=False)
+    reached_by: ReachedBy = field(default_factory=ReachedBy, repr=False, kw_only=True)
     gate: Gate = field(init=False, repr=False)  # the link's own
     tls: Tls | None = None
     principal: str | None = None  # as Kafka writes it: "User:alice"; None also if only the broker knows

@@ -51,6 +51,14 @@ def test_a_name_that_plugins_can_import_is_in_the_list_of_those_that_stay() -> N
     assert sorted(public.keys() - modules - generated - {*EVER, *NOT_MEANT}) == []
 
 
+def test_the_arguments_of_a_connection_that_have_a_place_keep_it() -> None:
+    tls = surface.Tls("TLSv1.3", "TLS_AES_256_GCM_SHA384")
+    client = surface.Connection(
+        ("10.0.0.1", 40000), "clients", "main", surface.Topology("proxy.test"), 1, tls, "User:alice"
+    )
+    assert (client.broker_id, client.tls, client.principal) == (1, tls, "User:alice")
+
+
 OURS = {"Carrying", "check_counter", "check_repeated"}  # what those who make plugins use
 
 
