@@ -104,12 +104,11 @@ class AllOrNothingCheck(Check):
     operation: Operation
     kind: ResourceType
     paths: tuple[str, ...]
-    or_cluster: Operation | None = None
 
     def apply(self, checked: CheckedRequest) -> Decision:
         for path in self.paths:
             for name in values(path, checked.version, checked.request):
-                if checked.authorizer.refuses(checked.api, self.operation, self.kind, name, or_cluster=self.or_cluster):
+                if checked.authorizer.refuses(checked.api, self.operation, self.kind, name):
                     return refusal(checked, ERRORS[self.kind])
         return None
 
