@@ -46,7 +46,6 @@ from rules import Operation, ResourceType
 from rules.noted import RULES_NOTE
 
 TOPIC_ROOM = 400  # bytes that a refused topic takes beside its partitions
-Partition = FetchRequest.Topic.Partition
 
 
 class FetchHandlers:
@@ -183,9 +182,9 @@ class FetchHandlers:
         error = check(named(topic, version))
         if error is None:
             return False
-        indexes = [partition.partition_index for partition in turns(topic.partitions)]
-        bare = {index: Partition(partition=index, fetch_offset=0, partition_max_bytes=0) for index in indexes}
-        topic.partitions = refused_topic(FETCH, version, FetchedTopic(named(topic, version), bare), error).partitions
+        indexes = (partition.partition_index for partition in turns(topic.partitions))
+        refused = FetchedTopic(named(topic, version), dict.fromkeys(indexes))
+        topic.partitions = refused_topic(FETCH, version, refused, error).partitions
         return True
 
     def _refuse(self, response: FetchResponse, version: int, refused: Iterable[tuple[FetchedTopic, int]]) -> None:

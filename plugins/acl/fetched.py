@@ -35,8 +35,8 @@ def forgotten_topic(api: Api, fetched: FetchedTopic) -> Any:
 
 
 def refused_topic(api: Api, version: int, fetched: FetchedTopic, error: int) -> Any:
-    """A refused topic as it stands in an answer."""
-    topic, answer = request_topic(api, fetched), api.response
+    """A refused topic as it stands in an answer. Of its partitions only the indexes count."""
+    topic, answer = forgotten_topic(api, fetched), api.response
     return Refusal(api, version, error, None).of(answer.Topic, (topic, topic))  # type: ignore[attr-defined]
 
 

@@ -25,11 +25,10 @@ from plugins.acl.checks import Check
 from plugins.acl.errors import GROUP
 from plugins.acl.fetched import REFUSAL, forgotten_topic, refused_topic, request_topic, verdict
 from plugins.acl.sessions import AuthorizedSession, Change, sessions, sessions_key
-from proxy.plugin import SHARE_FETCH, Decision, ErrorCode, ShareFetchRequest, turns
+from proxy.plugin import SHARE_FETCH, Decision, ErrorCode, turns
 from proxy.plugin.fetching import FULL, LAST, FetchedTopic, FetchSessions, Topic
 from rules import Operation
 
-Partition = ShareFetchRequest.Topic.Partition
 SessionName = tuple[int | None, str | None, str | None]  # broker, group and member
 Errors = dict[int, tuple[int, int]]  # by partition: of fetching, and of acknowledging
 
@@ -165,8 +164,7 @@ def _withhold(checked: CheckedRequest, topic: Any) -> None:
 
 
 def _refusal(version: int, topic: Topic, errors: Errors) -> Any:
-    bare = {index: Partition(partition_index=index, acknowledgement_batches=[]) for index in turns(errors)}
-    refused = refused_topic(SHARE_FETCH, version, FetchedTopic(topic, bare), ErrorCode.NONE)
+    refused = refused_topic(SHARE_FETCH, version, FetchedTopic(topic, errors), ErrorCode.NONE)
     for answer in turns(refused.partitions):
         answer.error_code, answer.acknowledge_error_code = errors[answer.partition_index]
     return refused
