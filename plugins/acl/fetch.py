@@ -179,11 +179,12 @@ class FetchHandlers:
 
     def _withhold(self, check: Callable[[Topic], int | None], topic: Any, version: int) -> bool:
         """Replace the records of a topic that may not be read any more by its refusal."""
-        error = check(named(topic, version))
+        called = named(topic, by_id=version >= WITH_IDS)
+        error = check(called)
         if error is None:
             return False
         indexes = (partition.partition_index for partition in turns(topic.partitions))
-        refused = FetchedTopic(named(topic, version), dict.fromkeys(indexes))
+        refused = FetchedTopic(called, dict.fromkeys(indexes))
         topic.partitions = refused_topic(FETCH, version, refused, error).partitions
         return True
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from proxy.core.fetch_session import FetchedTopic, FetchSession, Topic
+from proxy.protocol.api import FETCH, SHARE_FETCH
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.fiber import turns
 from proxy.protocol.messages.fetch import FetchRequest
@@ -27,8 +28,10 @@ from proxy.protocol.messages.share_fetch import ShareFetchRequest
 WITH_SESSIONS, WITH_IDS = 7, 13  # versions of Fetch
 FULL, LAST = 0, -1  # epochs of requests that do not go on with a session
 # Errors of requests that go on with a session: it is not there; the request is not the next one of it.
-FETCH_ERRORS = ErrorCode.FETCH_SESSION_ID_NOT_FOUND, ErrorCode.INVALID_FETCH_SESSION_EPOCH
-SHARE_ERRORS = ErrorCode.SHARE_SESSION_NOT_FOUND, ErrorCode.INVALID_SHARE_SESSION_EPOCH
+ERRORS = {
+    FETCH: (ErrorCode.FETCH_SESSION_ID_NOT_FOUND, ErrorCode.INVALID_FETCH_SESSION_EPOCH),
+    SHARE_FETCH: (ErrorCode.SHARE_SESSION_NOT_FOUND, ErrorCode.INVALID_SHARE_SESSION_EPOCH),
+}
 MOST = 64  # sessions of one connection; the oldest is forgotten, and its client begins anew
 
 SessionRequest = FetchRequest | ShareFetchRequest | ShareAcknowledgeRequest
@@ -90,20 +93,17 @@ class FetchSessions(Generic[S]):
 
     def fetch(self, version: int, request: FetchRequest) -> SessionTurn[S]:
         """The turn of a Fetch request. The caller takes what it asks for into the session."""
+        by_id = version >= WITH_IDS
         asked = [
-            FetchedTopic(named(topic, version), {one.partition: one for one in turns(topic.partitions)})
+            FetchedTopic(named(topic, by_id=by_id), {one.partition: one for one in turns(topic.partitions)})
             for topic in turns(request.topics)
         ]
-        turn = SessionTurn(self._of(by_id=version >= WITH_IDS), asked, [])
+        turn = SessionTurn(self._of(by_id=by_id), asked, [])
         if version < WITH_SESSIONS or request.session_epoch in (FULL, LAST):
             self.close(request)
             turn.opens = version >= WITH_SESSIONS and request.session_epoch == FULL
             return turn
-        turn.forgotten = [
-            FetchedTopic(named(topic, version), dict.fromkeys(topic.partitions))
-            for topic in turns(request.forgotten_topics_data)
-        ]
-        return self._going_on(request, request.session_epoch, turn, FETCH_ERRORS)
+        return self._going_on(request, request.session_epoch, turn)
 
     def share_fetch(self, request: ShareFetchRequest) -> SessionTurn[S]:
         """The turn of a ShareFetch request, likewise."""
@@ -124,21 +124,19 @@ class FetchSessions(Generic[S]):
                 turn.error = ErrorCode.SHARE_SESSION_NOT_FOUND
             self.close(request)
             return turn
+        return self._going_on(request, epoch, turn)
+
+    def _going_on(self, request: FetchRequest | ShareFetchRequest, epoch: int, turn: SessionTurn[S]) -> SessionTurn[S]:
+        """The turn of a request that goes on with a session, if it is there and this is the next request of it."""
         turn.forgotten = [
-            FetchedTopic(topic.topic_id, dict.fromkeys(topic.partitions))
+            FetchedTopic(named(topic, by_id=turn.session.by_id), dict.fromkeys(topic.partitions))
             for topic in turns(request.forgotten_topics_data)
         ]
-        return self._going_on(request, epoch, turn, SHARE_ERRORS)
-
-    def _going_on(
-        self, request: SessionRequest, epoch: int, turn: SessionTurn[S], errors: tuple[ErrorCode, ErrorCode]
-    ) -> SessionTurn[S]:
-        """The turn of a request that goes on with a session, if it is there and this is the next request of it."""
         session = self.get(request)
         if session is not None and session.is_full:
             self.close(request)
             session = None
-        not_found, wrong_epoch = errors
+        not_found, wrong_epoch = ERRORS[request.api]
         if session is None:
             turn.error = not_found
         elif session.epoch != epoch:
@@ -166,9 +164,9 @@ class FetchSessions(Generic[S]):
             session.advance()
 
 
-def named(topic: Any, version: int) -> Topic:
-    """The name or id of a topic of a Fetch request or answer in this version."""
-    called: Topic = topic.topic_id if version >= WITH_IDS else topic.topic
+def named(topic: Any, *, by_id: bool) -> Topic:
+    """The id of a topic in a request or an answer, or its name."""
+    called: Topic = topic.topic_id if by_id else topic.topic
     return called
 
 
