@@ -99,9 +99,8 @@ class Acl(Plugin):
         self._produce = ProduceHandlers(self.authorizer, self.names)
         self._fetch = FetchHandlers(self.authorizer, self.names)
         # One fast path each, however often filters are built: connections note what passed under these objects.
-        self._produced = TopicsFastPath(PRODUCE_TOPICS, self.authorizer, self._produce)
-        without_session = TopicsFastPath(FETCH_TOPICS, self.authorizer, self._fetch)
-        self._fetched = SessionFastPath(self.authorizer, self._fetch, without_session)
+        self._produced = TopicsFastPath(PRODUCE_TOPICS, self._produce)
+        self._fetched = SessionFastPath(self._fetch, TopicsFastPath(FETCH_TOPICS, self._fetch))
         self._managed = ManagedAcls(self.authorizer) if options.managed else None
 
     def replaced(self) -> None:

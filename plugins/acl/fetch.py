@@ -22,6 +22,7 @@ from itertools import chain
 from typing import Any
 
 from plugins.acl.authorizer import Authorizer
+from plugins.acl.client_authorizer import ClientAuthorizer
 from plugins.acl.fetched import REFUSAL, REFUSED, forgotten_topic, refused_topic, request_topic, verdict
 from plugins.acl.pending_fetch import PendingFetch
 from plugins.acl.request_authorizer import RequestAuthorizer, authorizer_of
@@ -105,7 +106,7 @@ class FetchHandlers:
         new, known = session if turn.opens else None, session if turn.goes_on else None
         held = TOPIC_ROOM * len(refused) + REFUSAL * sum(len(one.partitions) for one, _ in turns(refused))
         held += session.held if new is not None else 0
-        unrefused = not authorizer.recorded and (known is not None or not request.session_id)
+        unrefused = not authorizer.recorded and not refused and (turn.goes_on or not (turn.opens or request.session_id))
         content = session.content
         ctx.notes[self] = PendingFetch(authorizer.client, edition, refused, new, known, unrefused, content, held=held)
         if not change.changed:
@@ -123,25 +124,20 @@ class FetchHandlers:
         """The keys of notes on a request."""
         return frozenset({self, RULES_NOTE})
 
-    def may_repeat(self, ctx: Context) -> bool:
-        """Whether nothing of this request was refused, and its answer need not be read."""
+    def pending(self, ctx: Context) -> PendingFetch | None:
+        """This request, if its answer may have to be read."""
         fetch: PendingFetch | None = ctx.notes.get(self)
-        return fetch is not None and fetch.may_repeat
+        return fetch
 
-    def continued(self, ctx: Context) -> tuple[AuthorizedSession, object] | None:
-        """The session that this request continued, if any, and its content after this request."""
-        fetch: PendingFetch | None = ctx.notes.get(self)
-        return None if fetch is None or fetch.of is None else (fetch.of, fetch.content)
+    def repeated_by(self, ctx: Context) -> ClientAuthorizer | None:
+        """The client's authorizer, if its edition lets requests like this one pass; None: they must be read."""
+        fetch = self.pending(ctx)
+        return fetch.authorizer if fetch is not None and fetch.may_repeat else None
 
     def has_session(self, ctx: Context) -> bool:
         """Whether this request continued a session."""
-        return self.continued(ctx) is not None
-
-    def as_sample(self, ctx: Context) -> Context:
-        """A sample of this request, which continued a session. The answer to one like it passes if it is no error."""
-        sample, fetch = ctx.as_sample(), ctx.notes[self]
-        sample.unneeded, sample.minds_errors = fetch.holds, True
-        return sample
+        fetch = self.pending(ctx)
+        return fetch is not None and fetch.of is not None
 
     def _sessions(self, ctx: Context) -> FetchSessions[AuthorizedSession]:
         return sessions(ctx.connection, self._sessions_key)

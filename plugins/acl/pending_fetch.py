@@ -18,7 +18,7 @@ class PendingFetch:
     refused: list[tuple[FetchedTopic, int]]  # topics with their errors
     session: AuthorizedSession | None  # a new one, if the broker makes it
     of: AuthorizedSession | None = None  # the session that the request continues
-    unrefused: bool = False  # nothing was refused, not even in shadow, and no session ends
+    unrefused: bool = False  # nothing was refused, not even in shadow, and no session begins or ends
     content: object = None  # the content of its session after this request
     is_follower: bool = False
     held: int = 0  # bytes that the refusals take until the answer leaves, estimated
@@ -35,6 +35,4 @@ class PendingFetch:
     @property
     def may_repeat(self) -> bool:
         """May requests that are like it pass unread?"""
-        if self.edition is not self.authorizer.edition:
-            return False
-        return self.unrefused and not self.refused and self.session is None
+        return self.unrefused and self.edition is self.authorizer.edition

@@ -86,10 +86,10 @@ class ProduceHandlers:
         """The keys of notes on a request."""
         return frozenset({self, self._allowed, RULES_NOTE})
 
-    def may_repeat(self, ctx: Context) -> bool:
-        """Whether the request is allowed with any records, by the rules that decide now."""
+    def repeated_by(self, ctx: Context) -> ClientAuthorizer | None:
+        """The client's authorizer, if its edition allows this request with any records; else None."""
         allowed: tuple[ClientAuthorizer, object] | None = ctx.notes.get(self._allowed)
-        return allowed is not None and allowed[0].edition is allowed[1]
+        return allowed[0] if allowed is not None and allowed[0].edition is allowed[1] else None
 
     def _take_out(self, ctx: Context, checked: CheckedRequest) -> Decision:
         """Take refused topics out of the request: there is at least one."""

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import NamedTuple
 
-from plugins.acl.authorizer import Authorizer
 from plugins.acl.client_authorizer import ClientAuthorizer
 from plugins.acl.fetch import FetchHandlers
 from plugins.acl.sessions import AuthorizedSession
@@ -99,7 +98,16 @@ class FetchSamples:
         self.let_go()  # their notes keep rules in memory that were replaced
         return None
 
-    def is_worth_keeping(self, api: int, length: int, edition: object) -> bool:
+    def keep(self, api: int, sample: FetchSample, frame: memoryview, body: int) -> Certain | None:
+        """Keep a sample of a request, if that is worth while. Returns which are like it."""
+        if len(frame) > LONGEST or not self._is_worth_keeping(api, len(frame) - HEAD, sample.edition):
+            return None
+        varying = spans_finder(FetchRequest, sample.ctx.version, "session_epoch", *OFFSETS)(frame, body)[:-1]
+        sample.epoch_at = varying[0][0] - HEAD  # the epoch is before all topics
+        self._keep_layout(api, frame, varying, sample)
+        return Certain(len(frame), varying=varying, exact=True, rest=sample.is_next)
+
+    def _is_worth_keeping(self, api: int, length: int, edition: object) -> bool:
         """Whether it is not the first of its length, and there is room: finding a layout costs time."""
         if edition is not self._edition or self._turned_away == PATIENCE:
             self.let_go()
@@ -111,7 +119,7 @@ class FetchSamples:
         layout = self._layouts.setdefault((api, length), None)
         return known and (layout is None or layout.tried < MOST)
 
-    def keep_layout(self, api: int, frame: memoryview, varying: Spans, sample: FetchSample) -> None:
+    def _keep_layout(self, api: int, frame: memoryview, varying: Spans, sample: FetchSample) -> None:
         """Keep a sample. Frames are like it that differ only in the bytes `varying`."""
         fixed = fixed_bytes(HEAD, len(frame), varying)
         length = len(frame) - HEAD
@@ -145,8 +153,7 @@ class SessionFastPath:
 
     counts = True  # each request that passes advances the session's epoch
 
-    def __init__(self, authorizer: Authorizer, fetching: FetchHandlers, others: FastPath) -> None:
-        self._authorizer = authorizer
+    def __init__(self, fetching: FetchHandlers, others: FastPath) -> None:
         self._fetch = fetching
         self._others = others
 
@@ -164,29 +171,16 @@ class SessionFastPath:
 
     def learn(self, ctx: Context, frame: memoryview, body: int) -> Beginning | None:
         """Keep a request that was read and passed, if others like it may pass."""
-        continued = self._fetch.continued(ctx)
-        if continued is None:
+        fetch = self._fetch.pending(ctx)
+        if fetch is None or fetch.of is None:
             return self._others.learn(ctx, frame, body)
-        if not self._fetch.may_repeat(ctx):
+        if not fetch.may_repeat:
             return None
         samples: FetchSamples = ctx.connection.samples.setdefault(self, FetchSamples())
-        authorizer: ClientAuthorizer = ctx.connection.notes[self._authorizer.name]
-        sample = FetchSample(self._fetch.as_sample(ctx), authorizer, authorizer.edition, *continued)
-        certain = None
+        sample = FetchSample(ctx.as_sample(), fetch.authorizer, fetch.edition, fetch.of, fetch.content)
+        sample.ctx.unneeded, sample.ctx.minds_errors = fetch.holds, True  # an error ends the session
+        api, certain = ctx.api.key << 16 | ctx.version, None
         with suppress(*BAD_BYTES):  # the broker will refuse it
-            certain = self._keep(samples, sample, frame, body)
-        known = KnownSession(samples, ctx.api.key << 16 | ctx.version, sample.session)
+            certain = samples.keep(api, sample, frame, body)
+        known = KnownSession(samples, api, sample.session)
         return Beginning(HEAD, known.goes_on, sample.ctx, certain, whole=True)
-
-    def _keep(self, samples: FetchSamples, sample: FetchSample, frame: memoryview, body: int) -> Certain | None:
-        """Keep a sample of a request, if that is worth while. Returns which are like it."""
-        api, version = sample.ctx.api, sample.ctx.version
-        key = api.key << 16 | version
-        if len(frame) > LONGEST or not samples.is_worth_keeping(key, len(frame) - HEAD, sample.edition):
-            return None
-        epoch = spans_finder(FetchRequest, version, "session_epoch")(frame, body)[:-1]
-        offsets = spans_finder(FetchRequest, version, *OFFSETS)(frame, body)[:-1]
-        varying = epoch + offsets
-        sample.epoch_at = epoch[0][0] - HEAD
-        samples.keep_layout(key, frame, varying, sample)
-        return Certain(len(frame), varying=varying, exact=True, rest=sample.is_next)

@@ -27,7 +27,6 @@ from __future__ import annotations
 from functools import partial
 from typing import NamedTuple
 
-from plugins.acl.authorizer import Authorizer
 from plugins.acl.client_authorizer import ClientAuthorizer
 from plugins.acl.fetch import FetchHandlers
 from plugins.acl.produce import ProduceHandlers
@@ -136,9 +135,8 @@ class TopicsFastPath:
 
     counts = False
 
-    def __init__(self, kind: TopicsLayout, authorizer: Authorizer, handlers: ProduceHandlers | FetchHandlers) -> None:
+    def __init__(self, kind: TopicsLayout, handlers: ProduceHandlers | FetchHandlers) -> None:
         self._kind = kind
-        self._authorizer = authorizer
         self._handlers = handlers
 
     @property
@@ -159,9 +157,9 @@ class TopicsFastPath:
 
     def learn(self, ctx: Context, frame: memoryview, body: int) -> Beginning | None:
         """Keep a request that was read and passed, or its names, if others like it may pass."""
-        if not self._handlers.may_repeat(ctx):
+        authorizer = self._handlers.repeated_by(ctx)
+        if authorizer is None:
             return None
-        authorizer: ClientAuthorizer = ctx.connection.notes[self._authorizer.name]
         topics = start_finder(self._kind.request, ctx.version, self._kind.topics)(frame, body)
         begins = bytes(frame[HEAD:topics])
         sample: TopicsSample | None = ctx.connection.samples.get(self)

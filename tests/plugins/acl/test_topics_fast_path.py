@@ -45,7 +45,7 @@ class Known:
         talk = Talk(own.acl)
         self.connection, self.version, self.api = talk.connection, version, request.api
         self.authorizer, self.handlers = own.acl.authorizer, handlers
-        self.fast_path = TopicsFastPath(kind, own.acl.authorizer, handlers)
+        self.fast_path = TopicsFastPath(kind, handlers)
         self.ctx = self.judged(request)
         if become is not None:  # while a plugin behind this one has the request wait
             own.become(become)
