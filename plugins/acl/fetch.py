@@ -26,7 +26,7 @@ from plugins.acl.client_authorizer import ClientAuthorizer
 from plugins.acl.fetched import REFUSAL, REFUSED, forgotten_topic, refused_topic, request_topic, verdict
 from plugins.acl.pending_fetch import PendingFetch
 from plugins.acl.request_authorizer import RequestAuthorizer, authorizer_of
-from plugins.acl.sessions import AuthorizedSession, sessions, sessions_key
+from plugins.acl.sessions import AuthorizedSession, sessions
 from proxy.plugin import (
     FETCH,
     Context,
@@ -59,7 +59,6 @@ class FetchHandlers:
     def __init__(self, authorizer: Authorizer, names: TopicNames) -> None:
         self._authorizer = authorizer
         self._names = names
-        self._sessions_key = sessions_key(authorizer, FETCH)
 
     def request(self, ctx: Context, request: FetchRequest) -> Decision | Steps:
         """Check a request, after asking for names that are not known."""
@@ -140,7 +139,7 @@ class FetchHandlers:
         return fetch is not None and fetch.of is not None
 
     def _sessions(self, ctx: Context) -> FetchSessions[AuthorizedSession]:
-        return sessions(ctx.connection, self._sessions_key)
+        return sessions(ctx.connection, self._authorizer)
 
     def is_needed(self, ctx: Context) -> bool:
         """Whether the answer must be read, unless it is an error."""

@@ -18,20 +18,16 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from plugins.acl.authorizer import Authorizer
-from proxy.plugin import FETCH, SHARE_FETCH, Api, Connection, ErrorCode, turns
+from proxy.plugin import Connection, ErrorCode, turns
 from proxy.plugin.fetching import FetchedTopic, FetchSession, FetchSessions, Topic
 
 AGAIN = 1.0  # seconds between two questions for the names of topics that were not known
 TopicVerdict = Callable[[Topic], int | None]  # the error with which a topic is refused; None: it may be served
 
 
-def sessions_key(authorizer: Authorizer, api: Api) -> str:
-    """The key of a connection's notes on sessions of this API. A later authorizer of the same name uses it too."""
-    return f"{authorizer.name}: sessions of {api.name}"
-
-
-def sessions(connection: Connection, key: str) -> FetchSessions[AuthorizedSession]:
-    """The sessions of one connection."""
+def sessions(connection: Connection, authorizer: Authorizer) -> FetchSessions[AuthorizedSession]:
+    """The sessions of one connection, of Fetch and of ShareFetch. A later authorizer of the same name has them too."""
+    key = _key(authorizer)
     found: FetchSessions[AuthorizedSession] | None = connection.notes.get(key)
     if found is None:
         found = connection.notes[key] = FetchSessions(AuthorizedSession)
@@ -40,8 +36,11 @@ def sessions(connection: Connection, key: str) -> FetchSessions[AuthorizedSessio
 
 def forget_sessions(connection: Connection, authorizer: Authorizer) -> None:
     """Forget the sessions of this connection, which may not be true any more."""
-    for api in (FETCH, SHARE_FETCH):
-        connection.notes.pop(sessions_key(authorizer, api), None)
+    connection.notes.pop(_key(authorizer), None)
+
+
+def _key(authorizer: Authorizer) -> tuple[str, str]:
+    return "authorized sessions", authorizer.name
 
 
 class Change(NamedTuple):

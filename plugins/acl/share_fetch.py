@@ -24,7 +24,7 @@ from plugins.acl.checked_request import CheckedRequest
 from plugins.acl.checks import Check
 from plugins.acl.errors import GROUP
 from plugins.acl.fetched import REFUSAL, forgotten_topic, refused_topic, request_topic, verdict
-from plugins.acl.sessions import AuthorizedSession, Change, sessions, sessions_key
+from plugins.acl.sessions import AuthorizedSession, Change, sessions
 from proxy.plugin import SHARE_FETCH, Decision, ErrorCode, turns
 from proxy.plugin.fetching import FULL, LAST, FetchedTopic, FetchSessions, Topic
 from rules import Operation
@@ -114,7 +114,7 @@ class ShareFetchCheck(Check):
 
     def sessions(self, checked: CheckedRequest) -> FetchSessions[AuthorizedSession]:
         """The sessions of this connection, by group and member."""
-        return sessions(checked.connection, sessions_key(checked.authorizer.client.of, SHARE_FETCH))
+        return sessions(checked.connection, checked.authorizer.client.of)
 
 
 class ShareAcknowledgeCheck(Check):
