@@ -13,7 +13,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterable
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -114,18 +114,17 @@ class AuthorizedSession(FetchSession):
         if not refused and not added and not back:
             return Change(asked, [], changed=False, restored=False, refused=refused)
         topics = [one for one in turns(asked) if one.topic not in refused]
-        for topic in turns(back):
-            unasked = self._without(topic, named.get(topic, ()))
-            topics += [FetchedTopic(topic, unasked)] * bool(unasked)
-        out = [
-            FetchedTopic(topic, left) for topic in turns(added) if (left := self._without(topic, new.get(topic, ())))
-        ]
+        topics += self._others(back, named)
+        out = [*self._others(added, new)]
         return Change(topics, out, changed=bool(back or out or refused), restored=bool(back), refused=refused)
 
-    def _without(self, topic: Topic, partitions: Container[int]) -> dict[int, Any]:
-        """The other partitions of a topic."""
-        there = self.topics[topic]
-        return {index: asked for index, asked in turns(there.items()) if index not in partitions}
+    def _others(self, topics: list[Topic], named: Mapping[Topic, Container[int]]) -> Iterator[FetchedTopic]:
+        """The partitions of these topics that are not named. A topic without any is left out."""
+        for topic in turns(topics):
+            out = named.get(topic, ())
+            others = {index: asked for index, asked in turns(self.topics[topic].items()) if index not in out}
+            if others:
+                yield FetchedTopic(topic, others)
 
     def _check(self, named: Collection[Topic], verdict: TopicVerdict, edition: object) -> Checked:
         """Check the topics that the request names, and those that may be decided otherwise now."""
