@@ -68,17 +68,16 @@ class FetchHandlers:
                 return Reply(refuse(FETCH, ctx.version, request, REFUSED))  # type: ignore[arg-type]
             ctx.notes[self] = PendingFetch(authorizer.client, authorizer.edition, [], None, is_follower=True)
             return None
-        session = self._sessions(ctx).get(request)
+        session, unknown = self._sessions(ctx).get(request), []
         if ctx.version >= WITH_IDS:
             asked = (topic.topic_id for topic in turns(request.topics))
             due = session.due(authorizer.now) if session is not None else []
             unknown = self._names.unknown(chain(asked, due))
-            if unknown:
-                return self._ask(ctx, request, authorizer, unknown)
-        if session is not None and session.size > ELEMENTS and not ctx.is_large:
-            ctx.is_large = True
-            return self._ask(ctx, request, authorizer, [])
-        return self._check(ctx, request, authorizer)
+        in_slices = session is not None and session.size > ELEMENTS and not ctx.is_large
+        if not unknown and not in_slices:
+            return self._check(ctx, request, authorizer)
+        ctx.is_large |= in_slices  # what `_ask` returns is then run in slices
+        return self._ask(ctx, request, authorizer, unknown)
 
     def _ask(self, ctx: Context, request: FetchRequest, authorizer: RequestAuthorizer, unknown: list[bytes]) -> Steps:
         yield from self._names.ask(unknown)

@@ -448,6 +448,15 @@ def test_a_short_request_of_a_large_session_lets_others_have_their_turn(rules: M
     assert talk.turns > len(many) // ELEMENTS
 
 
+def test_it_does_so_too_after_asking_for_the_name_of_a_topic(rules: Making) -> None:
+    many = [f"theirs-{number}" for number in range(1_000)]
+    talk = Consumer(rules(READS.format("mine")), "mine", *many)
+    talk.opened(BY_ID, "mine", *many)
+    talk.turns = 0
+    talk.ask(fetch(BY_ID, "nobodys", session=(7, 1)), BY_ID)
+    assert talk.turns > len(many) // ELEMENTS
+
+
 def test_what_is_to_be_said_of_a_large_session_is_counted_while_its_requests_wait_for_answers(rules: Making) -> None:
     talk, many = Consumer(rules(READS.format("mine"))), [f"theirs-{number}" for number in range(100)]
     talk.opened(BY_NAME, "mine", *many)
