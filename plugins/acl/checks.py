@@ -18,7 +18,7 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from types import GeneratorType
 from typing import Any
 
@@ -113,38 +113,26 @@ class AllOrNothingCheck(Check):
         return None
 
 
+@dataclass(frozen=True)
 class ElementCheck(Check):
     """A right on the resource that each element of an array names. Refused elements are taken out.
-
-    `paths` names the arrays where the schema does not; paths of other versions lead to nothing.
 
     `ordered`: brokers answer in the order of the request. `says`: the error has its message. `anyway`: the broker is
     asked even if no element is left.
     """
 
+    operation: Operation
+    kind: ResourceType
+    _: KW_ONLY
+    or_cluster: Operation | None = None
+    ordered: bool = False
+    says: bool = False
+    anyway: bool = False
     answers = True
 
-    def __init__(
-        self,
-        operation: Operation,
-        kind: ResourceType,
-        *paths: str,
-        or_cluster: Operation | None = None,
-        ordered: bool = False,
-        says: bool = False,
-        anyway: bool = False,
-    ) -> None:
-        self.operation = operation
-        self.kind = kind
-        self._paths = paths
-        self.or_cluster = or_cluster
-        self.ordered = ordered
-        self.says = says
-        self.anyway = anyway
-
     def paths(self, request: type[Request]) -> tuple[str, ...]:
-        """The paths of the arrays of such a request that are checked."""
-        return self._paths or array_paths(request, self.kind)
+        """The paths of the arrays of such a request that are checked. Paths of other versions lead to nothing."""
+        return array_paths(request, self.kind)
 
     def arrays(self, checked: CheckedRequest) -> Iterator[Array]:
         """The arrays of one request that are checked."""

@@ -17,7 +17,7 @@ from typing import Any
 from plugins.acl.checked_request import ApiError, CheckedRequest
 from plugins.acl.checks import ElementCheck
 from plugins.acl.errors import CLUSTER, ERRORS, GROUP, TOPIC, refusal
-from proxy.plugin import ALTER_CONFIGS, INCREMENTAL_ALTER_CONFIGS, ErrorCode, read_node_id, turns
+from proxy.plugin import ALTER_CONFIGS, INCREMENTAL_ALTER_CONFIGS, ErrorCode, Request, read_node_id, turns
 from rules import Operation
 
 BROKER, BROKER_LOGGER = 4, 8
@@ -31,7 +31,10 @@ class ConfigsCheck(ElementCheck):
     """A right on each resource: on the topic or the group of its name, or on the cluster."""
 
     def __init__(self, operation: Operation, *, ordered: bool) -> None:
-        super().__init__(operation, CLUSTER, "resources", ordered=ordered, says=True)
+        super().__init__(operation, CLUSTER, ordered=ordered, says=True)
+
+    def paths(self, request: type[Request]) -> tuple[str, ...]:
+        return ("resources",)
 
     def verdict(self, checked: CheckedRequest, element: Any) -> ApiError | None:
         kind = KINDS[element.resource_type]
