@@ -39,7 +39,6 @@ class PendingShareFetch(NamedTuple):
     session: AuthorizedSession
     name: SessionName
     edition: object  # of the rights that decided on the request
-    opens: bool  # the session is new
     refusals: dict[Topic, Errors]
 
 
@@ -79,7 +78,7 @@ class ShareFetchCheck(Check):
         )
         refusals = _refusals(asked, change, {} if is_last else session.refused, session)
         checked.held += REFUSAL * sum(map(len, refusals.values()))
-        pending = PendingShareFetch(session, name, edition, request.share_session_epoch == FULL, refusals)
+        pending = PendingShareFetch(session, name, edition, refusals)
         checked.judging.append(partial(self._finish, pending))
         if change.changed and (not is_last or any(map(_acknowledged, asked))):
             request.topics = [
@@ -98,7 +97,7 @@ class ShareFetchCheck(Check):
         if is_changed and checked.authorizer.refuses(SHARE_FETCH, Operation.READ, GROUP, group):
             response.error_code, response.responses = ErrorCode.GROUP_AUTHORIZATION_FAILED, []
             return
-        if pending.opens:
+        if checked.request.share_session_epoch == FULL:
             self._latest[pending.name] = pending.session
         if any(map(partial(_is_strange, pending.session), turns(response.responses))):
             self.sessions(checked).drop(pending.session)
