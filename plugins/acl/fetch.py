@@ -34,6 +34,7 @@ from proxy.plugin import (
     ErrorCode,
     FetchRequest,
     FetchResponse,
+    FetchTopics,
     Forward,
     Reply,
     Steps,
@@ -52,9 +53,8 @@ TOPIC_ROOM = 400  # bytes that a refused topic takes beside its partitions
 class FetchHandlers:
     """Fetch requests and their answers."""
 
-    SESSION = frozenset(["session_id", "session_epoch", "topics", "forgotten_topics_data"])
-    FIELDS = SESSION | {"replica_id", "replica_state"}
-    ANSWERED = frozenset(["error_code", "session_id", "responses"])
+    FIELDS = frozenset([*FetchTopics.REQUEST, "replica_id", "replica_state"])
+    ANSWERED = frozenset([*FetchTopics.RESPONSE, "responses"])
 
     def __init__(self, authorizer: Authorizer, names: TopicNames) -> None:
         self._authorizer = authorizer
