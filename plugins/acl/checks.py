@@ -83,6 +83,9 @@ class RequestCheck(Check):
         return refusal(checked, ERRORS[self.kind]) if refused else None
 
 
+OF_BROKERS = RequestCheck(Operation.CLUSTER_ACTION, CLUSTER)  # the right that only brokers need
+
+
 @dataclass(frozen=True)
 class RequiredFieldsCheck(Check):
     """Fields that must be set, which brokers check before any right. `since`: the version that must have them."""

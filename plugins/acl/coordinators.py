@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from plugins.acl.checked_request import ApiError, CheckedRequest
-from plugins.acl.checks import Check
-from plugins.acl.errors import CLUSTER, ERRORS, GROUP, TRANSACTIONAL_ID, refusal
+from plugins.acl.checks import OF_BROKERS, Check
+from plugins.acl.errors import ERRORS, GROUP, TRANSACTIONAL_ID, refusal
 from proxy.plugin import ErrorCode
 from proxy.plugin.schema import arrays
 from rules import Operation
@@ -31,8 +31,7 @@ class FindCoordinatorCheck(Check):
         if request.key_type not in (*KINDS, SHARE):
             return refusal(checked, ErrorCode.INVALID_REQUEST)
         if request.key_type == SHARE and checked.version >= SHARED:
-            refused = checked.authorizer.refuses(checked.api, Operation.CLUSTER_ACTION, CLUSTER)
-            return refusal(checked, ERRORS[CLUSTER]) if refused else None
+            return OF_BROKERS.apply(checked)
         if checked.version < BATCHED:
             error = self.verdict(checked, request.key)
             return None if error is None else refusal(checked, error)

@@ -78,7 +78,7 @@ def checks() -> dict[Api, tuple[Check, ...]]:
         api.DELETE_RECORDS: (ElementCheck(DELETE, TOPIC),),
         api.INIT_PRODUCER_ID: (InitProducerIdCheck(),),
         api.OFFSET_FOR_LEADER_EPOCH: (ElementCheck(DESCRIBE, TOPIC, or_cluster=CLUSTER_ACTION),),
-        api.ADD_PARTITIONS_TO_TXN: (AddPartitionsToTxnCheck(),),
+        api.ADD_PARTITIONS_TO_TXN: (WRITES_TRANSACTION, AddPartitionsToTxnCheck()),
         api.ADD_OFFSETS_TO_TXN: (WRITES_TRANSACTION, READS_GROUP),
         api.END_TXN: (WRITES_TRANSACTION,),
         api.TXN_OFFSET_COMMIT: (WRITES_TRANSACTION, READS_GROUP, ElementCheck(READ, TOPIC)),

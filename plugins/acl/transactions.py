@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from plugins.acl.checked_request import ApiError, CheckedRequest
-from plugins.acl.checks import Check
+from plugins.acl.checks import OF_BROKERS, Check
 from plugins.acl.cluster_topics import partitions
-from plugins.acl.errors import CLUSTER, MESSAGES, TOPIC, TRANSACTIONAL_ID
+from plugins.acl.errors import CLUSTER, TOPIC, TRANSACTIONAL_ID
 from proxy.plugin import Decision, ErrorCode, turns
 from proxy.plugin.schema import arrays
 from rules import Operation
@@ -42,20 +42,14 @@ class InitProducerIdCheck(Check):
 
 
 class AddPartitionsToTxnCheck(Check):
-    """AddPartitionsToTxn, as clients send it."""
+    """AddPartitionsToTxn, as clients send it, after the check of its transactional id."""
 
     answers = True
 
     def apply(self, checked: CheckedRequest) -> Any:
         request, authorizer = checked.request, checked.authorizer
         if checked.version > BY_CLIENTS:
-            if authorizer.refuses(checked.api, Operation.CLUSTER_ACTION, CLUSTER):
-                return checked.refuse(
-                    ErrorCode.CLUSTER_AUTHORIZATION_FAILED, MESSAGES[ErrorCode.CLUSTER_AUTHORIZATION_FAILED]
-                )
-            return None
-        if authorizer.refuses(checked.api, Operation.WRITE, TRANSACTIONAL_ID, request.v3_and_below_transactional_id):
-            return checked.refuse(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+            return OF_BROKERS.apply(checked)
         named = [topic.name for topic in turns(request.v3_and_below_topics)]
         refused = {
             name for name in dict.fromkeys(named) if authorizer.refuses(checked.api, Operation.WRITE, TOPIC, name)

@@ -14,7 +14,7 @@ from plugins.acl.subjects import array_paths, name_field
 from plugins.acl.table import FREE, OWN, checks
 from plugins.api_versions import common
 from proxy.core.filters import Filters
-from proxy.protocol.api import APIS, DESCRIBE_TOPIC_PARTITIONS, METADATA, PRODUCE, Api
+from proxy.protocol.api import ADD_PARTITIONS_TO_TXN, APIS, DESCRIBE_TOPIC_PARTITIONS, METADATA, PRODUCE, Api
 from proxy.protocol.errors import ErrorCode
 from proxy.protocol.messages.api_versions import ApiVersionsResponse
 from proxy.protocol.messages.elect_leaders import ElectLeadersRequest
@@ -109,7 +109,8 @@ def test_the_schema_says_which_field_names_the_one_resource() -> None:
     for api, row in TABLE.items():
         for check in row:
             if isinstance(check, RequestCheck) and check.kind is not CLUSTER:
-                assert name_field(api.request, check.kind).name == fields[check.kind]
+                said = "v3_and_below_transactional_id" if api is ADD_PARTITIONS_TO_TXN else fields[check.kind]
+                assert name_field(api.request, check.kind).name == said
 
 
 def test_a_request_without_such_a_field_is_about_no_one_resource() -> None:
