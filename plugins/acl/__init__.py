@@ -42,6 +42,7 @@ from proxy.plugin import (
     FETCH,
     PRODUCE,
     TURN,
+    Api,
     Connection,
     Context,
     Decision,
@@ -113,22 +114,16 @@ class Acl(Plugin):
 
     def handlers(self, position: int = 0) -> Iterable[Handler]:
         """A handler for each side of each API of clients for which the table has a check."""
-        produced, fetched = self._produced, self._fetched
         handler = partial(Handler, over_records=False)  # rights are about topics, not about records
-        for part, api, fast_path in ((self._produce, PRODUCE, produced), (self._fetch, FETCH, fetched)):
+        unread: dict[Api, dict[str, Any]] = {
+            PRODUCE: {"unneeded_after": self._produced},
+            FETCH: {"unneeded_while": self._fetched, "on_error": self._fetch.has_session},
+        }
+        for part, api, fast_path in ((self._produce, PRODUCE, self._produced), (self._fetch, FETCH, self._fetched)):
             wanted = Wish(Request, api.request, part.FIELDS)
             yield handler(part.request, wanted, position, fast_path=fast_path, in_turn=True)
             answered = Wish(Response, api.response, part.ANSWERED)
-            on_error = self._fetch.has_session if api is FETCH else None
-            yield handler(
-                part.response,
-                answered,
-                position,
-                part.is_needed,
-                unneeded_after=produced if api is PRODUCE else None,
-                unneeded_while=fetched if api is FETCH else None,
-                on_error=on_error,
-            )
+            yield handler(part.response, answered, position, part.is_needed, **unread[api])
         for api in APIS.values():
             if api.inter_broker or api in OWN:
                 continue
