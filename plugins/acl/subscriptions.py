@@ -64,11 +64,8 @@ Members = Remembered[tuple[str, str], Subscription]  # by group and member id
 
 def _noted(checked: CheckedRequest) -> Members:
     """The members that came by this connection, also before the present plugin was in force."""
-    notes: dict[Any, Any] = checked.connection.notes
     key = f"{checked.authorizer.client.of.name}: subscriptions"
-    found: Members | None = notes.get(key)
-    if found is None:
-        found = notes[key] = Members()
+    found: Members = checked.connection.notes.setdefault(key, Members())
     return found
 
 
