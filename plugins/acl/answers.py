@@ -2,7 +2,7 @@
 
     ListFilter(DESCRIBE, GROUP)        leave out what the client may not see
     ListAllFilter(...)                 likewise, where null asks for all
-    AssignedTopicsCheck((path, ...))   refuse a group that has a topic which the client may not see
+    AssignedTopicsCheck()              refuse a group that has a topic which the client may not see
     AuthorizedOperationsCheck()        say what the client may do by the proxy's rules, not the broker's
 
 Rules:
@@ -20,7 +20,7 @@ from plugins.acl.checks import Check
 from plugins.acl.errors import CLUSTER, GROUP, TOPIC
 from plugins.acl.subjects import array_paths, naming, subject
 from proxy.plugin import Decision, ErrorCode, Meaning, Response, Struct, structs_with, turns, values
-from proxy.plugin.schema import NEWEST, arrays
+from proxy.plugin.schema import NEWEST, arrays, paths
 from rules import Operation, ResourceType
 from rules.vocabulary import CLUSTER_NAME
 
@@ -33,7 +33,6 @@ class ListFilter(Check):
 
     operation: Operation
     kind: ResourceType
-    path: str = ""  # of the array, where not all arrays of the answer are filtered
     or_cluster: Operation | None = None
     answers = True
 
@@ -44,7 +43,7 @@ class ListFilter(Check):
     def filter(self, checked: CheckedRequest, response: Response) -> None:
         if self.or_cluster is not None and checked.authorizer.may(self.or_cluster, CLUSTER):
             return
-        for path in (self.path,) if self.path else array_paths(checked.api.response, self.kind):
+        for path in array_paths(checked.api.response, self.kind):
             for array in arrays(path, checked.version, response):
                 seen = [element for element in array.elements if not self.hides(checked, element)]
                 setattr(array.chain[-1], array.field.name, seen)
@@ -61,22 +60,26 @@ class ListAllFilter(ListFilter):
     ids_since: int = NEWEST
 
     def apply(self, checked: CheckedRequest) -> Any:
-        *way, last = self.path.split(".")
-        asked = values(".".join(way), checked.version, checked.request) if way else (checked.request,)
-        if not any(struct.field[last].present(checked.version) and getattr(struct, last) is None for struct in asked):
-            return None
-        if checked.version >= self.ids_since:
-            yield from checked.names.ask_all()
-        return super().apply(checked)
+        for path in array_paths(checked.api.request, self.kind):
+            *way, last = path.split(".")
+            asked = values(".".join(way), checked.version, checked.request) if way else (checked.request,)
+            if any(struct.field[last].present(checked.version) and getattr(struct, last) is None for struct in asked):
+                if checked.version >= self.ids_since:
+                    yield from checked.names.ask_all()
+                return super().apply(checked)
+        return None
 
 
 @dataclass(frozen=True)
 class AssignedTopicsCheck(Check):
-    """Replace a group of the answer by an error if it has a topic that the client may not see."""
+    """Replace a group of the answer by an error if it has a topic that the client may not see.
 
-    paths: tuple[str, ...]  # from the group
+    As at brokers, topics that its members only subscribe to do not count.
+    """
+
     message: str = "The group has described topic(s) that the client is not authorized to describe."
     answers = True
+    SUBSCRIBED = "members.subscribed_topic_names"
     TOLD = ("error_code", "error_message", "group_id")  # fields that such a group keeps
 
     def apply(self, checked: CheckedRequest) -> Decision:
@@ -92,7 +95,8 @@ class AssignedTopicsCheck(Check):
                         setattr(group, field.name, field.default())
 
     def shows_refused(self, checked: CheckedRequest, group: Struct) -> bool:
-        names = {name for path in self.paths for name in turns(values(path, checked.version, group))}
+        counted = (path for path in paths(type(group), Meaning.TOPIC_NAME) if path != self.SUBSCRIBED)
+        names = {name for path in counted for name in turns(values(path, checked.version, group))}
         return any(checked.authorizer.refuses(checked.api, Operation.DESCRIBE, TOPIC, name) for name in sorted(names))
 
 

@@ -23,8 +23,7 @@ from plugins.acl.subscriptions import SubscribedTopicsCheck
 from plugins.acl.tokens import CreateTokenCheck, DescribeTokensCheck, UseTokenCheck
 from plugins.acl.topics import CreatePartitionsCheck, CreateTopicsCheck, DeleteTopicsCheck, DescribeProducersCheck
 from plugins.acl.transactions import AddPartitionsToTxnCheck, InitProducerIdCheck
-from proxy.plugin import Api, ErrorCode, Meaning, StreamsGroupDescribeResponse, api
-from proxy.plugin.schema import paths
+from proxy.plugin import Api, ErrorCode, api
 from rules import Operation
 
 ALTER = Operation.ALTER
@@ -44,8 +43,7 @@ WRITES_TRANSACTION = RequestCheck(WRITE, TRANSACTIONAL_ID)
 ALTERS = (RequestCheck(ALTER, CLUSTER),)
 DESCRIBES = (RequestCheck(DESCRIBE, CLUSTER),)
 SUBSCRIBES = AllOrNothingCheck(DESCRIBE, TOPIC, ("subscribed_topic_names",))
-ASSIGNED = "members.assignment.topic_partitions.topic_name"
-DESCRIBED_TOPOLOGY = paths(StreamsGroupDescribeResponse.Group, Meaning.TOPIC_NAME)
+TOPOLOGY_REFUSED = "The described group uses topics that the client is not authorized to describe."
 
 OWN = frozenset({api.PRODUCE, api.FETCH})
 
@@ -61,8 +59,7 @@ def checks() -> dict[Api, tuple[Check, ...]]:
             RequestCheck(DESCRIBE, GROUP),
             ElementCheck(DESCRIBE, GROUP, ordered=True),
             ElementCheck(DESCRIBE, TOPIC, anyway=True),
-            ListAllFilter(DESCRIBE, TOPIC, "topics"),
-            ListAllFilter(DESCRIBE, TOPIC, "groups.topics", ids_since=10),
+            ListAllFilter(DESCRIBE, TOPIC, ids_since=10),
         ),
         api.FIND_COORDINATOR: (FindCoordinatorCheck(),),
         api.JOIN_GROUP: (READS_GROUP,),
@@ -118,7 +115,7 @@ def checks() -> dict[Api, tuple[Check, ...]]:
         api.CONSUMER_GROUP_HEARTBEAT: (READS_GROUP, SUBSCRIBES, SubscribedTopicsCheck()),
         api.CONSUMER_GROUP_DESCRIBE: (
             ElementCheck(DESCRIBE, GROUP),
-            AssignedTopicsCheck((ASSIGNED, "members.target_assignment.topic_partitions.topic_name")),
+            AssignedTopicsCheck(),
             ShownSubscriptionsCheck(),
             AuthorizedOperationsCheck(),
         ),
@@ -129,7 +126,7 @@ def checks() -> dict[Api, tuple[Check, ...]]:
         api.SHARE_GROUP_HEARTBEAT: (READS_GROUP, SUBSCRIBES),
         api.SHARE_GROUP_DESCRIBE: (
             ElementCheck(DESCRIBE, GROUP),
-            AssignedTopicsCheck((ASSIGNED,)),
+            AssignedTopicsCheck(),
             AuthorizedOperationsCheck(),
         ),
         api.SHARE_FETCH: (NAMES_GROUP, READS_GROUP, shared),
@@ -149,15 +146,13 @@ def checks() -> dict[Api, tuple[Check, ...]]:
         ),
         api.STREAMS_GROUP_DESCRIBE: (
             ElementCheck(DESCRIBE, GROUP),
-            AssignedTopicsCheck(
-                DESCRIBED_TOPOLOGY, "The described group uses topics that the client is not authorized to describe."
-            ),
+            AssignedTopicsCheck(TOPOLOGY_REFUSED),
             AuthorizedOperationsCheck(),
         ),
         api.DESCRIBE_SHARE_GROUP_OFFSETS: (
             ElementCheck(DESCRIBE, GROUP),
             ElementCheck(DESCRIBE, TOPIC, says=True),
-            ListAllFilter(DESCRIBE, TOPIC, "groups.topics"),
+            ListAllFilter(DESCRIBE, TOPIC),
         ),
         api.ALTER_SHARE_GROUP_OFFSETS: (READS_GROUP, ElementCheck(READ, TOPIC, says=True, anyway=True)),
         api.DELETE_SHARE_GROUP_OFFSETS: (
