@@ -52,23 +52,23 @@ class ShareFetchCheck(Check):
         self._latest = WeakValueDictionary[SessionName, AuthorizedSession]()
 
     def ids(self, checked: CheckedRequest) -> Any:
-        session = self.sessions(checked).get(checked.request)
+        session = _sessions(checked).get(checked.request)
         asked = (topic.topic_id for topic in turns(checked.request.topics))
         return chain(asked, session.due(checked.authorizer.now) if session is not None else [])
 
     def remembered(self, checked: CheckedRequest) -> int:
-        session = self.sessions(checked).get(checked.request)
+        session = _sessions(checked).get(checked.request)
         return session.size if session is not None else 0
 
     def apply(self, checked: CheckedRequest) -> Decision:
         request, edition = checked.request, checked.authorizer.edition
         if any(checked.names.get(topic.topic_id) is None for topic in request.topics):
             return checked.refuse(ErrorCode.UNKNOWN_SERVER_ERROR)
-        turn = self.sessions(checked).share_fetch(request)
+        turn = _sessions(checked).share_fetch(request)
         name = checked.connection.broker_id, request.group_id, request.member_id
         error, session, asked = turn.error, turn.session, turn.asked
         if turn.goes_on and self._is_taken_over(name, session):
-            self.sessions(checked).drop(session)
+            _sessions(checked).drop(session)
             error = ErrorCode.SHARE_SESSION_NOT_FOUND
         if error is not None and not checked.authorizer.is_shadow:
             return checked.refuse(error)
@@ -100,7 +100,7 @@ class ShareFetchCheck(Check):
         if checked.request.share_session_epoch == FULL:
             self._latest[pending.name] = pending.session
         if any(map(partial(_is_strange, pending.session), turns(response.responses))):
-            self.sessions(checked).drop(pending.session)
+            _sessions(checked).drop(pending.session)
         if is_changed or not checked.authorizer.is_shadow:
             for topic in turns(response.responses):
                 _withhold(checked, topic)
@@ -111,22 +111,19 @@ class ShareFetchCheck(Check):
         """Has another client opened a session of this name since? That is not known where the broker is not."""
         return name[0] is not None and self._latest.get(name, session) is not session
 
-    def sessions(self, checked: CheckedRequest) -> FetchSessions[AuthorizedSession]:
-        """The sessions of this connection, by group and member."""
-        return sessions(checked.connection, checked.authorizer.client.of)
-
 
 class ShareAcknowledgeCheck(Check):
     """ShareAcknowledge, which continues the same sessions."""
 
     may_apply_again = False
 
-    def __init__(self, fetched: ShareFetchCheck) -> None:
-        self._fetched = fetched
-
     def apply(self, checked: CheckedRequest) -> Decision:
-        self._fetched.sessions(checked).acknowledge(checked.request)
+        _sessions(checked).acknowledge(checked.request)
         return None
+
+
+def _sessions(checked: CheckedRequest) -> FetchSessions[AuthorizedSession]:
+    return sessions(checked.connection, checked.authorizer.client.of)
 
 
 def _acknowledged(fetched: FetchedTopic) -> list[int]:

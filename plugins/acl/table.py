@@ -50,7 +50,6 @@ OWN = frozenset({api.PRODUCE, api.FETCH})
 
 def checks() -> dict[Api, tuple[Check, ...]]:
     """A fresh table: some checks keep state of clients."""
-    shared = ShareFetchCheck()
     return {
         api.LIST_OFFSETS: (ElementCheck(DESCRIBE, TOPIC),),
         api.METADATA: (MetadataCheck(), AuthorizedOperationsCheck()),
@@ -129,11 +128,11 @@ def checks() -> dict[Api, tuple[Check, ...]]:
             AssignedTopicsCheck(),
             AuthorizedOperationsCheck(),
         ),
-        api.SHARE_FETCH: (NAMES_GROUP, READS_GROUP, shared),
+        api.SHARE_FETCH: (NAMES_GROUP, READS_GROUP, ShareFetchCheck()),
         api.SHARE_ACKNOWLEDGE: (
             NAMES_GROUP,
             READS_GROUP,
-            ShareAcknowledgeCheck(shared),
+            ShareAcknowledgeCheck(),
             ElementCheck(READ, TOPIC, anyway=True),
         ),
         api.ADD_RAFT_VOTER: ALTERS,

@@ -163,4 +163,4 @@ def test_a_request_of_which_nothing_was_allowed_is_answered(rules: Making) -> No
 
 def test_a_request_that_makes_a_step_of_a_session_is_not_checked_twice() -> None:
     assert not ShareFetchCheck().may_apply_again
-    assert not ShareAcknowledgeCheck(ShareFetchCheck()).may_apply_again
+    assert not ShareAcknowledgeCheck().may_apply_again
