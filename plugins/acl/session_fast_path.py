@@ -155,12 +155,8 @@ class SessionFastPath:
 
     def __init__(self, fetching: FetchHandlers, others: FastPath) -> None:
         self._fetch = fetching
+        self.keys = fetching.keys
         self._others = others
-
-    @property
-    def keys(self) -> frozenset[object]:
-        """The keys under which the handlers note something."""
-        return self._fetch.keys
 
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
         """The context of the earlier request that this one is like; None: it must be read."""

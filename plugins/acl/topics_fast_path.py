@@ -138,11 +138,7 @@ class TopicsFastPath:
     def __init__(self, kind: TopicsLayout, handlers: ProduceHandlers | FetchHandlers) -> None:
         self._kind = kind
         self._handlers = handlers
-
-    @property
-    def keys(self) -> frozenset[object]:
-        """The keys under which the handlers note something."""
-        return self._handlers.keys
+        self.keys = handlers.keys
 
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
         """The context of the sample, if this request begins like it and all its topics are known."""
