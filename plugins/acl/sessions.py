@@ -21,13 +21,14 @@ from plugins.acl.authorizer import Authorizer
 from proxy.plugin import Connection, ErrorCode, turns
 from proxy.plugin.fetching import FetchedTopic, FetchSession, FetchSessions, Topic
 
+SESSIONS = "authorized sessions"  # with the plugin's name, the key of a connection's note
 AGAIN = 1.0  # seconds between two questions for the names of topics that were not known
 TopicVerdict = Callable[[Topic], int | None]  # the error with which a topic is refused; None: it may be served
 
 
 def sessions(connection: Connection, authorizer: Authorizer) -> FetchSessions[AuthorizedSession]:
     """The sessions of one connection, of Fetch and of ShareFetch. A later authorizer of the same name has them too."""
-    key = _key(authorizer)
+    key = SESSIONS, authorizer.name
     found: FetchSessions[AuthorizedSession] | None = connection.notes.get(key)
     if found is None:
         found = connection.notes[key] = FetchSessions(AuthorizedSession)
@@ -36,11 +37,7 @@ def sessions(connection: Connection, authorizer: Authorizer) -> FetchSessions[Au
 
 def forget_sessions(connection: Connection, authorizer: Authorizer) -> None:
     """Forget the sessions of this connection, which may not be true any more."""
-    connection.notes.pop(_key(authorizer), None)
-
-
-def _key(authorizer: Authorizer) -> tuple[str, str]:
-    return "authorized sessions", authorizer.name
+    connection.notes.pop((SESSIONS, authorizer.name), None)
 
 
 class Change(NamedTuple):
