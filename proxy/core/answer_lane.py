@@ -11,11 +11,10 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from struct import Struct
 from typing import Any
 
 from proxy.core.context import Context
-from proxy.core.decisions import How, Step, Steps
+from proxy.core.decisions import Step, Steps
 from proxy.core.handled_responses import HandledResponses
 from proxy.core.inflight import Answer, Slot
 from proxy.core.lane import Lane, State
@@ -24,21 +23,20 @@ from proxy.core.outcome import By
 from proxy.core.parts import Parts
 from proxy.core.steps import HandlerError, caught
 from proxy.core.task import WAITING, Task
-from proxy.protocol.frame import Buffer, Hold, Meet
+from proxy.protocol.frame import RESPONSE_HEAD, Buffer
 from proxy.protocol.problem import Fault
 
 
 class AnswerLane(Lane):
     """The lane of the answers: `ResponseLane` adds to it how the broker's responses leave."""
 
-    __slots__ = ("_departing", "_handled", "_held_back", "_inflight", "_let_go")
+    __slots__ = ("_departing", "_held_back", "_inflight", "_let_go")
 
     may_ask = False
 
-    def __init__(self, parts: Parts, head: Struct, meet: Meet) -> None:
-        super().__init__(parts, head, meet, Fault.BROKER)
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts, RESPONSE_HEAD, Fault.BROKER, HandledResponses(parts))
         self._inflight = parts.inflight
-        self._handled = HandledResponses(parts)
         self._departing: Answer | None = None  # an answer of ours that takes steps to leave
         self._held_back: Context | None = None  # the request of a passing response that waits for steps
         self._let_go: Context | None = None  # the same, once the steps are taken
@@ -53,11 +51,6 @@ class AnswerLane(Lane):
         """Bytes that wait in this lane."""
         return super().held + (self._departing.size if self._departing is not None else 0)
 
-    @property
-    def _takes_steps(self) -> bool:
-        """Does an answer wait for steps?"""
-        return self._departing is not None or self._held_back is not None
-
     def fall_silent(self) -> None:
         """Throw away what comes from now on."""
         super().fall_silent()
@@ -65,12 +58,6 @@ class AnswerLane(Lane):
 
     def _read(self, on: bool) -> None:
         self._outbox.read_broker(on)
-
-    def _withhold(self, ctx: Context | None, reason: str | None, how: How = How.CLOSE) -> Hold:
-        """End the conversation instead of passing this response on."""
-        if ctx is not None:
-            self._outcomes.end(ctx, By.NOBODY, reason)
-        return self.end(reason, how)
 
     def answer(self, answer: Answer) -> None:
         """An answer of ours to the youngest request: it leaves when all older ones have."""
@@ -110,7 +97,7 @@ class AnswerLane(Lane):
         assert answer is not None
         if isinstance(result, HandlerError):
             assert answer.ctx is not None
-            self._withhold(answer.ctx, self._handled.failed(answer.ctx, result))
+            self.withhold(answer.ctx, self.handled.failed(answer.ctx, result))
         elif self.state is not State.ENDED:
             self.state = State.OPEN  # `settle` goes on with the frames behind it
             self._leave(answer, answer.pieces if answer.leaving is None else [answer.leaving.data])
@@ -142,7 +129,7 @@ class AnswerLane(Lane):
             self.hold(State.WAITING)
             return True
         if isinstance(result, HandlerError):
-            self._withhold(ctx, self._handled.failed(ctx, result))
+            self.withhold(ctx, self.handled.failed(ctx, result))
             return True
         return False
 
@@ -151,6 +138,6 @@ class AnswerLane(Lane):
         ctx, self._held_back = self._held_back, None
         assert ctx is not None
         if isinstance(result, HandlerError):
-            self._withhold(ctx, self._handled.failed(ctx, result))
+            self.withhold(ctx, self.handled.failed(ctx, result))
         elif self.state is not State.ENDED:
             self.state, self._let_go = State.OPEN, ctx

@@ -96,7 +96,7 @@ class LinkGate:
     def end(self, reason: str, head: Head | None = None) -> Hold:
         """Take nothing more from the client, not even the request of `head`, and close when all is answered."""
         if head is None:
-            self._requests.give_up(reason)
+            self._requests.end(reason)
         else:
             self._strangers.end(head, reason)
         return HOLD

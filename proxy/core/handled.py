@@ -8,6 +8,7 @@ Rules:
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, TypeVar
 
@@ -21,7 +22,7 @@ from proxy.core.leaving import Leaving
 from proxy.core.limits import Limits
 from proxy.core.parts import Parts
 from proxy.core.steps import HandlerError
-from proxy.core.verdict import Verdict, withheld
+from proxy.core.verdict import Verdict, VerdictSteps, withheld
 from proxy.core.wanted import Wanted
 from proxy.protocol.fiber import at_once
 from proxy.protocol.frame import Buffer
@@ -33,8 +34,11 @@ from proxy.protocol.slices import Sliced
 T = TypeVar("T")
 
 
-class Handling:
-    """One direction of one link. `sender` and `kind` are words for people."""
+class Handling(ABC):
+    """One direction of one link. `sender` and `kind` are words for people.
+
+    `elements`: how many a large frame may have.
+    """
 
     sender: ClassVar[str]
     kind: ClassVar[str]
@@ -47,11 +51,15 @@ class Handling:
 
     def apply(self, limits: Limits) -> None:
         """These limits are in force."""
-        self._elements = self._most(limits)
+        self.elements = self._most(limits)
 
     def _most(self, limits: Limits) -> int:
         """How many elements a large frame may have."""
         return limits.elements
+
+    @abstractmethod
+    def handle(self, wanted: Wanted) -> VerdictSteps:
+        """Read a frame, show it to its handlers, and write what is sent for it."""
 
     def undecodable(self, chain: FilterChain, error: ProtocolError) -> str:
         """A frame that a plugin needs to see cannot be read. Returns why the conversation ends."""
@@ -80,7 +88,7 @@ class Handling:
         """The same for a large frame, in slices."""
         yield
         wanted.is_read = True
-        message = yield from interest.slice_read(wanted.frame, wanted.body, self._elements)
+        message = yield from interest.slice_read(wanted.frame, wanted.body, self.elements)
         wanted.elements = message.elements
         return message
 

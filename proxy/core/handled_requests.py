@@ -125,7 +125,7 @@ class HandledRequests(Handling):
             else:
                 pieces = self._write(chain.request, wanted, forward.message)
         else:
-            pieces = yield from self._paced(wanted, request_in(version, forward.message, wanted, self._elements))
+            pieces = yield from self._paced(wanted, request_in(version, forward.message, wanted, self.elements))
         return Verdict(pieces, ends=forward.end, version=version, copies=forward.copies)
 
     def _answer(self, reply: Reply, manners: Sequence[Manner], wanted: Wanted) -> VerdictSteps:
@@ -169,7 +169,7 @@ class HandledRequests(Handling):
         api, version = wanted.ctx.api, wanted.ctx.version
         if wanted.acks == 0:
             return ()
-        request = yield from slice_decode(api.request, version, wanted.frame, wanted.body, self._elements)
+        request = yield from slice_decode(api.request, version, wanted.frame, wanted.body, self.elements)
         answer = yield from in_slices(refuse, api, version, request, ErrorCode.UNKNOWN_SERVER_ERROR)
         if answer is None:
             return ()

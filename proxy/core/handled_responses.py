@@ -62,7 +62,7 @@ class HandledResponses(Handling):
     def _read_answer(self, wanted: Wanted) -> Sliced[Message]:
         """Read a response of any kind."""
         if wanted.version is not None:
-            return (yield from self._paced(wanted, read_answer(wanted.version, wanted, self._elements)))
+            return (yield from self._paced(wanted, read_answer(wanted.version, wanted, self.elements)))
         interest = wanted.chain.response
         assert interest is not None
         if wanted.is_plain:

@@ -18,19 +18,22 @@ Rules:
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from enum import Enum, auto
 from struct import Struct
 from typing import Any, Literal
 
-from proxy.core.decisions import How, Step
+from proxy.core.context import Context
+from proxy.core.decisions import How
+from proxy.core.handled import Handling
 from proxy.core.limits import Limits
+from proxy.core.outcome import By
 from proxy.core.parts import Parts
 from proxy.core.task import WAITING, Task
 from proxy.core.turn import Turn
 from proxy.core.verdict import Verdict
 from proxy.core.wanted import Wanted
-from proxy.protocol.frame import HOLD, Buffer, Hold, Meet
+from proxy.protocol.frame import HOLD, Buffer, Hold, Reader
 from proxy.protocol.problem import Fault
 from proxy.protocol.slices import LARGE
 from proxy.protocol.splitter import Splitter
@@ -50,7 +53,10 @@ class State(Enum):
 
 
 class Lane(ABC):
-    """One direction. `reason` says why it ended, None if nothing was wrong; `how` says in what way."""
+    """One direction. `reason` says why it ended, None if nothing was wrong; `how` says in what way.
+
+    `handled`: what it does with frames that a plugin wants.
+    """
 
     __slots__ = (
         "_allowance",
@@ -65,6 +71,7 @@ class Lane(ABC):
         "_slots",
         "_tasks",
         "_waiting",
+        "handled",
         "how",
         "reason",
         "splitter",
@@ -76,7 +83,7 @@ class Lane(ABC):
 
     may_ask: bool  # may its handlers ask the broker?
 
-    def __init__(self, parts: Parts, head: Struct, meet: Meet, fault: Fault) -> None:
+    def __init__(self, parts: Parts, head: Struct, fault: Fault, handled: Handling) -> None:
         self._connection = parts.connection
         self._slots = parts.inflight.slots
         self._outcomes = parts.outcomes
@@ -85,7 +92,8 @@ class Lane(ABC):
         self._allowance = parts.allowance
         self._counters = parts.counters
         self._outbox = parts.outbox
-        self.splitter = Splitter(head, meet, fault, longest=parts.limits.frame)
+        self.splitter = Splitter(head, self.meet, fault, longest=parts.limits.frame)
+        self.handled = handled
         self.state = State.OPEN
         self.reason: str | None = None
         self.how = How.CLOSE
@@ -98,6 +106,7 @@ class Lane(ABC):
     def apply(self, limits: Limits) -> None:
         """These limits are in force, for the frames that begin from now on."""
         self.splitter.limit(limits.frame)
+        self.handled.apply(limits)
 
     @property
     def held(self) -> int:
@@ -118,9 +127,19 @@ class Lane(ABC):
             self.reason, self.how = reason, how
         return HOLD
 
-    def _handle(self, wanted: Wanted, was_cut: bool, steps: Generator[Step, Any, Verdict]) -> Sequence[Buffer] | None:
+    def withhold(self, ctx: Context | None, reason: str | None, how: How = How.CLOSE) -> Hold:
+        """End the conversation instead of answering this request, or instead of passing its answer on."""
+        if ctx is not None:
+            self._outcomes.end(ctx, By.NOBODY, reason)
+        return self.end(reason, how)
+
+    @abstractmethod
+    def meet(self, head: Any, data: memoryview, pos: int) -> Reader | None:
+        """A frame begins at `pos`."""
+
+    def _handle(self, wanted: Wanted, was_cut: bool) -> Sequence[Buffer] | None:
         """Let handlers look at a frame. Returns what goes on: None for the frame as it came."""
-        size = len(wanted.frame)
+        steps, size = self.handled.handle(wanted), len(wanted.frame)
         if wanted.ctx.is_large and wanted.ctx.held:
             size = max(size, wanted.ctx.request_bytes)  # a small response may free much memory
         if wanted.is_large or (wanted.ctx.is_large and size > LARGE):

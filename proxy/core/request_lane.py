@@ -3,7 +3,8 @@
 Rules:
 * A Produce request with acks 0 has no answer: no slot is kept for it, and it can only be refused by closing the
   connection (hazard 20).
-* Every request that the proxy answers ends in `_answer`. Every request that ends the conversation ends in `_give_up`.
+* Every request that the proxy answers ends in `_answer`. Every request that ends the conversation ends in
+  `withhold`.
 * A held request goes on as soon as it may: when answers came, the gate opened, or the others had their turn.
 """
 
@@ -28,7 +29,7 @@ from proxy.core.sent_as import SentAs
 from proxy.core.turn import UNANSWERED
 from proxy.core.verdict import Verdict
 from proxy.core.wanted import Wanted
-from proxy.protocol.frame import HOLD, REQUEST_HEAD, Buffer, Head, Hold, Meet, Reader
+from proxy.protocol.frame import HOLD, REQUEST_HEAD, Buffer, Head, Hold, Reader
 from proxy.protocol.problem import Fault, ProtocolError
 
 HELD = frozenset({State.FULL, State.OTHER_CLIENT, State.BEHIND, State.GATED, State.TURN})
@@ -37,17 +38,16 @@ HELD = frozenset({State.FULL, State.OTHER_CLIENT, State.BEHIND, State.GATED, Sta
 class RequestLane(Lane):
     """`UnhandledRequests` without the requests. `answer` takes an answer of ours."""
 
-    __slots__ = ("_admission", "_handled", "_heads", "_inflight", "_most", "answer", "is_over", "unsettled")
+    __slots__ = ("_admission", "_heads", "_inflight", "_most", "answer", "is_over", "unsettled")
 
     may_ask = True
 
-    def __init__(self, parts: Parts, admission: Admission, meet: Meet) -> None:
-        super().__init__(parts, REQUEST_HEAD, meet, Fault.CLIENT)
+    def __init__(self, parts: Parts, admission: Admission) -> None:
+        super().__init__(parts, REQUEST_HEAD, Fault.CLIENT, HandledRequests(parts))
         self.answer: Callable[[Answer], None]
         self._admission = admission
         self._inflight = parts.inflight
         self._most = parts.limits.in_flight
-        self._handled = HandledRequests(parts)
         self._heads = RequestHeads(parts.connection, self.turn)
         self.is_over = False  # nothing more comes
         self.unsettled = False  # the link has to settle after every call
@@ -60,7 +60,6 @@ class RequestLane(Lane):
     def apply(self, limits: Limits) -> None:
         """These limits are in force, and perhaps other filters."""
         super().apply(limits)
-        self._handled.apply(limits)
         self._most = limits.in_flight
         self.forget()
 
@@ -96,7 +95,7 @@ class RequestLane(Lane):
 
     def _without_acks(self, chain: FilterChain, ctx: Context | None) -> Sequence[Buffer]:
         error = ProtocolError("ends before its acks", fault=Fault.CLIENT, api=chain.api.name, version=chain.version)
-        return self._give_up(ctx, self._handled.undecodable(chain, error))
+        return self.withhold(ctx, self.handled.undecodable(chain, error))
 
     def _go_on(self, instead: Sequence[Buffer]) -> None:
         self._outbox.amid_request = False
@@ -106,7 +105,7 @@ class RequestLane(Lane):
         """Do what the handlers decided. Returns what goes to the broker: None for the frame as it came."""
         pieces, ctx = verdict.pieces, wanted.ctx
         if not verdict.whole:
-            self._give_up(ctx, verdict.ends, verdict.how)
+            self.withhold(ctx, verdict.ends, verdict.how)
             return Hold(pieces or ())
         if verdict.answered is not None:
             in_turn = wanted.chain.in_turn
@@ -116,7 +115,7 @@ class RequestLane(Lane):
         else:
             self._passed_on(verdict, wanted)
         if verdict.ends is not None:
-            self.give_up(verdict.ends, verdict.how)
+            self.end(verdict.ends, verdict.how)
             return HOLD if verdict.answered is not None else pieces
         return pieces
 
@@ -157,12 +156,6 @@ class RequestLane(Lane):
         else:
             self.answer(answer)
 
-    def _give_up(self, ctx: Context | None, reason: str | None, how: How = How.CLOSE) -> Hold:
-        """End the conversation instead of answering this request."""
-        if ctx is not None:
-            self._outcomes.end(ctx, By.NOBODY, reason)
-        return self.give_up(reason, how)
-
     def _read(self, on: bool) -> None:
         self._outbox.read_client(on)
 
@@ -171,7 +164,7 @@ class RequestLane(Lane):
         problem = self.splitter.problem
         if problem is not None and self.state is not State.ENDED:
             self._counters.bad_frames += 1
-            self.give_up(f"the client sent what is no request: {problem}")
+            self.end(f"the client sent what is no request: {problem}")
         self.pause()
 
     def settle(self) -> None:
@@ -191,8 +184,8 @@ class RequestLane(Lane):
         """Nothing more comes from this client."""
         self.is_over = self.unsettled = True
 
-    def give_up(self, reason: str | None, how: How = How.CLOSE) -> Hold:
+    def end(self, reason: str | None, how: How = How.CLOSE) -> Hold:
         """Take nothing more from this client; requests under way are answered before the link closes."""
         self.be_over()
         self._admission.end()
-        return self.end(reason, how)
+        return super().end(reason, how)

@@ -42,7 +42,7 @@ class Requests(UnhandledRequests):
     __slots__ = ("_passing", "stranger")
 
     def __init__(self, parts: Parts, admission: Admission) -> None:
-        super().__init__(parts, admission, self.meet)
+        super().__init__(parts, admission)
         self._passing = self._heads.passing
         self.stranger: Stranger
 
@@ -164,7 +164,7 @@ class Requests(UnhandledRequests):
             if body is None or acks is None:
                 raise ProtocolError("ends too early", fault=Fault.CLIENT, api=chain.api.name, version=chain.version)
         except ProtocolError as error:
-            return self._give_up(ctx, self._handled.undecodable(chain, error))
+            return self.withhold(ctx, self.handled.undecodable(chain, error))
         if chain.request is None:
             self._send_unread(chain, ctx)
             return None
@@ -177,4 +177,4 @@ class Requests(UnhandledRequests):
             if sample is not None:
                 ctx.notes.update(sample.notes)
                 wanted.passes = True
-        return self._handle(wanted, was_cut, self._handled.handle(wanted))
+        return self._handle(wanted, was_cut)

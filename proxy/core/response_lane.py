@@ -10,37 +10,28 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from struct import Struct
 
 from proxy.core.answer_lane import AnswerLane
 from proxy.core.context import Context
 from proxy.core.filter_chain import FilterChain
 from proxy.core.lane import State
-from proxy.core.limits import Limits
 from proxy.core.outcome import BROKER, NOBODY
 from proxy.core.parts import Parts
 from proxy.core.pending_ask import PendingAsk
 from proxy.core.verdict import Verdict
 from proxy.core.wanted import Wanted
-from proxy.protocol.frame import Buffer, Hold, Meet
+from proxy.protocol.frame import Buffer, Hold
 from proxy.protocol.problem import ProtocolError
 
 
 class ResponseLane(AnswerLane):
     """`Responses` without meeting and reading responses."""
 
-    __slots__ = ("_asked", "_elements")
+    __slots__ = ("_asked",)
 
-    def __init__(self, parts: Parts, head: Struct, meet: Meet) -> None:
-        super().__init__(parts, head, meet)
-        self._elements = parts.limits.elements_of_response
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(parts)
         self._asked: tuple[PendingAsk, Buffer] | None = None  # a question of ours, and its answer
-
-    def apply(self, limits: Limits) -> None:
-        """These limits are in force."""
-        super().apply(limits)
-        self._handled.apply(limits)
-        self._elements = limits.elements_of_response
 
     @property
     def held(self) -> int:
@@ -70,7 +61,7 @@ class ResponseLane(AnswerLane):
         """Do what the handlers decided. Returns what goes to the client: None for the frame as it came."""
         pieces = verdict.pieces
         if not verdict.whole:
-            self._withhold(wanted.ctx, verdict.ends, verdict.how)
+            self.withhold(wanted.ctx, verdict.ends, verdict.how)
             return Hold(pieces or ())
         if verdict.leaving is not None:
             size = verdict.leaving.size
@@ -83,7 +74,7 @@ class ResponseLane(AnswerLane):
         return pieces
 
     def _undecodable(self, chain: FilterChain, ctx: Context | None, error: ProtocolError) -> Hold:
-        return self._withhold(ctx, self._handled.undecodable(chain, error))
+        return self.withhold(ctx, self.handled.undecodable(chain, error))
 
     def settle(self) -> None:
         """Let out the answers that are due, and go on with held responses, as far as possible."""
@@ -91,7 +82,7 @@ class ResponseLane(AnswerLane):
         while not self._stuck():
             if self._asked is not None:
                 (pending, answer), self._asked = self._asked, None
-                pending.answered(answer, self._elements)
+                pending.answered(answer, self.handled.elements)
             if self._inflight.ours and splitter.between and not self._let_out_due():
                 break
             if splitter.held is None:
@@ -108,4 +99,4 @@ class ResponseLane(AnswerLane):
             self.end(f"the broker sent what is no response: {problem}")
         if self.state is State.ENDED or self.turn.is_over or self._outbox.closed:
             return True
-        return self._waiting is not None or self._takes_steps
+        return self._waiting is not None or self._departing is not None or self._held_back is not None

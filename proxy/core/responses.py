@@ -25,7 +25,7 @@ from proxy.core.response_lane import ResponseLane
 from proxy.core.sent_as import SentAs
 from proxy.core.turn import ANSWERED, work_of
 from proxy.core.wanted import Wanted
-from proxy.protocol.frame import HOLD, RESPONSE_HEAD, SIZE, Buffer, Hold, Reader
+from proxy.protocol.frame import HOLD, SIZE, Buffer, Hold, Reader
 from proxy.protocol.header import response_body_offset
 from proxy.protocol.problem import Fault, ProtocolError
 from proxy.protocol.slices import LARGE
@@ -39,7 +39,7 @@ class Responses(ResponseLane):
     __slots__ = ("_answered",)
 
     def __init__(self, parts: Parts) -> None:
-        super().__init__(parts, RESPONSE_HEAD, self.meet)
+        super().__init__(parts)
         self._answered = 0.0  # when the answer began that is being assembled for counting
 
     def meet(self, head: tuple[int, int], data: memoryview, pos: int) -> Reader | None:
@@ -194,4 +194,4 @@ class Responses(ResponseLane):
         if was_cut and version is None:
             self._large = chain.few(chain.api.response, frame, body) is None
         wanted.is_large = self._large and len(frame) > LARGE
-        return self._handle(wanted, was_cut, self._handled.handle(wanted))
+        return self._handle(wanted, was_cut)

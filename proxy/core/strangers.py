@@ -53,19 +53,19 @@ class Strangers:
         if handler is not None:
             return _Answered(self, ctx, name, handler)
         self._counters.unknown_apis += 1
-        return self.give_up(ctx, f"the client asked for {name}")
+        return self.requests.withhold(ctx, f"the client asked for {name}")
 
     def refuse(self, head: Head, error: ErrorCode, reason: str) -> Reader:
         """Answer this request with an error, and end."""
         ctx, _ = self._begin(head)
         if head[1] not in self._admission.filters.table:
-            return self.give_up(ctx, reason)
+            return self.requests.withhold(ctx, reason)
         return _Refused(self, ctx, error, reason)
 
     def end(self, head: Head, reason: str) -> Reader:
         """End instead of answering."""
         ctx, _ = self._begin(head)
-        return self.give_up(ctx, reason)
+        return self.requests.withhold(ctx, reason)
 
     def _begin(self, head: Head) -> tuple[Context, str]:
         """The context of a request, and its name for people."""
@@ -82,12 +82,6 @@ class Strangers:
             return ctx, f"{api.name} v{version}, which is for brokers only"
         return ctx, f"{api.name} v{version}, a version that nobody knows"
 
-    def give_up(self, ctx: Context, reason: str) -> Reader:
-        """End the conversation instead of answering this request."""
-        self._outcomes.end(ctx, By.NOBODY, reason)
-        self.requests.give_up(reason)
-        return HOLD
-
     def answer(self, ctx: Context, message: Response, version: int, by: By, why: str) -> None:
         """Send this answer of ours. Raises ProtocolError."""
         data = response_frame(message, version, ctx.correlation_id)
@@ -101,7 +95,7 @@ class Strangers:
         at = raised_at(error)
         ctx.decide(handler, "failed")
         self._outbox.emit(HandlerFailed(handler, ctx.api, ctx.version, detached(error), at))
-        return self.give_up(ctx, reason)
+        return self.requests.withhold(ctx, reason)
 
 
 class _Answered:
@@ -127,7 +121,7 @@ class _Answered:
             if not isinstance(decision, Disconnect):
                 raise TypeError(f"{decision!r} is no answer to an unknown version")
             ctx.decide(handler, "Disconnect")
-            strangers.give_up(ctx, decision.reason)
+            strangers.requests.withhold(ctx, decision.reason)
         except FAILURES as error:  # whatever a plugin raises: fail closed
             reason = f"the client asked for {self._name}, and answering that failed"
             strangers.failed(ctx, handler, error, reason)
@@ -158,7 +152,7 @@ class _Refused:
                 raise ProtocolError("has no answer")
             strangers.answer(ctx, answer, ctx.version, By.PROXY, self._reason)
         except ProtocolError:
-            strangers.give_up(ctx, self._reason)
+            strangers.requests.withhold(ctx, self._reason)
         else:
-            strangers.requests.give_up(self._reason)  # once the answer has left
+            strangers.requests.end(self._reason)  # once the answer has left
         return HOLD

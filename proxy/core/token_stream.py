@@ -19,7 +19,7 @@ from proxy.core.lane import Lane, State
 from proxy.core.limits import Counters
 from proxy.core.requests import Requests
 from proxy.core.responses import Responses
-from proxy.protocol.frame import HOLD, REQUEST_HEAD, RESPONSE_HEAD, SIZE, TOKEN_HEAD, Buffer, Meet, Reader
+from proxy.protocol.frame import REQUEST_HEAD, RESPONSE_HEAD, SIZE, TOKEN_HEAD, Buffer, Meet, Reader
 
 LONGEST_TOKEN = 512 << 10  # bytes; Kafka's own sasl.server.max.receive.size
 
@@ -39,8 +39,8 @@ class TokenStream:
 
     def begin(self, tokens: Tokens) -> None:
         """The next frames, in both directions, are tokens."""
-        of_client = _Tokens(self, tokens.client, self._requests, self._requests.give_up, State.GATED)
-        of_broker = _Tokens(self, tokens.broker, self._responses, self._responses.end, State.OPEN)
+        of_client = _Tokens(self, tokens.client, self._requests, State.GATED)
+        of_broker = _Tokens(self, tokens.broker, self._responses, State.OPEN)
         self._switch(TOKEN_HEAD, of_client.meet)
         self._responses.splitter.switch(TOKEN_HEAD, of_broker.meet)
         self.raw = True
@@ -83,13 +83,10 @@ class _Tokens:
 
     whole: Literal[True] = True
 
-    def __init__(
-        self, stream: TokenStream, look: Look, lane: Lane, refuse: Callable[[str], object], held: State
-    ) -> None:
+    def __init__(self, stream: TokenStream, look: Look, lane: Lane, held: State) -> None:
         self._stream = stream
         self._look = look
         self._lane = lane
-        self._refuse = refuse
         self._held = held
 
     def meet(self, head: tuple[int], data: memoryview, pos: int) -> Reader | None:
@@ -99,8 +96,7 @@ class _Tokens:
         if self._stream.must_wait(self._lane):
             return self._lane.hold(State.GATED)
         if head[0] > LONGEST_TOKEN:
-            self._refuse(self._stream.too_long(head[0]))
-            return HOLD
+            return self._lane.end(self._stream.too_long(head[0]))
         return self
 
     def read(self, frame: memoryview, last: bool) -> Sequence[Buffer] | None:

@@ -133,12 +133,12 @@ class UnhandledRequests(RequestLane):
     def _withdraw(self, slot: Slot) -> Hold:
         """The last byte of this request must not go to the broker, which has the others."""
         if not self._slots or self._slots[-1] is not slot:
-            return self._give_up(None, CHANGED)  # it has its answer, and its outcome was told
+            return self.withhold(None, CHANGED)  # it has its answer, and its outcome was told
         self._slots.pop()
         number, chain, ctx = slot
         if type(chain) is CountedChain:
             ctx = self._counted.reopen(chain, number, ctx)
-        return self._give_up(None if ctx.sample else ctx, CHANGED)
+        return self.withhold(None if ctx.sample else ctx, CHANGED)
 
     def _send_unread(self, chain: FilterChain, ctx: Context) -> None:
         """A request that no plugin reads goes to the broker. Observers are told its outcome."""
