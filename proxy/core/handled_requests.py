@@ -15,7 +15,7 @@ from typing import Any
 from proxy.core.decisions import Disconnect, Forward, How, Reply, Step
 from proxy.core.failure import FAILURES, detached, name_of
 from proxy.core.handled import Handling
-from proxy.core.handling import Decided, Manner, request_steps
+from proxy.core.handling import Decided, Manner, handling_steps
 from proxy.core.leaving import Leaving
 from proxy.core.outcome import By
 from proxy.core.sent_as import request_in
@@ -72,7 +72,7 @@ class HandledRequests(Handling):
         if wanted.passes:
             return Decided(None)
         try:
-            return (yield from request_steps(wanted.chain, wanted.ctx, message))
+            return (yield from handling_steps(interest.handlers, wanted.chain, wanted.ctx, message))
         except HandlerError as error:
             return detached(error)
 

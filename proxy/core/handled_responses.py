@@ -14,7 +14,7 @@ from typing import Any
 from proxy.core.decisions import Disconnect, Forward, Step
 from proxy.core.failure import detached
 from proxy.core.handled import Handling
-from proxy.core.handling import Decided, response_steps
+from proxy.core.handling import Decided, handling_steps
 from proxy.core.limits import Limits
 from proxy.core.outcome import By
 from proxy.core.repeated import RepeatedAnswer
@@ -48,7 +48,8 @@ class HandledResponses(Handling):
         except ProtocolError as error:
             return withheld(self.undecodable(wanted.chain, error))
         try:
-            decided = yield from response_steps(interest.handlers if interest else (), wanted.ctx, message)
+            handlers = interest.handlers if interest else ()
+            decided = yield from handling_steps(handlers, wanted.chain, wanted.ctx, message)
             verdict = yield from self._carry_out(decided, message, wanted)
             if wanted.chain.repeated is not None and wanted.version is None:
                 self._learn(wanted.chain.repeated, decided, verdict, wanted, edition)

@@ -6,7 +6,7 @@ Rules:
   the broker's answer would have.
 * A decision on how a frame leaves (`Raw` with a function, `Cut`, `Drip`) does not end the way: the handlers that follow
   see the message. After `Raw` with bytes and after `Disconnect` no further handler is called.
-* Both directions are generators: they yield the steps of the handlers that wait, and return what is to be done.
+* `handling_steps` yields the steps of the handlers that wait, and returns what is to be done.
 * Handlers of large messages are called in a fiber, so that other connections have their turn while a handler runs.
 """
 
@@ -35,31 +35,10 @@ class Decided(NamedTuple):
     manners: tuple[Manner, ...] = ()
 
 
-def request_steps(chain: FilterChain, ctx: Context, message: Message) -> Generator[Step, Any, Decided]:
-    """Show a request to its handlers, top to bottom."""
-    forward: Forward | None = None
-    manners: tuple[Manner, ...] = ()
-    assert chain.request is not None
-    for handler in chain.request.handlers:
-        decision = _decide(handler, ctx, message)
-        if type(decision) is GeneratorType:
-            decision = yield from decision
-        match decision:
-            case Forward():
-                forward, message = _joined(forward, decision), decision.message
-            case Reply():
-                return (yield from _reply(chain, ctx, decision, handler.position))
-            case Disconnect():
-                return Decided(decision)
-            case Raw() | Cut() | Drip():
-                manners += (decision,)
-                if _is_final(decision):
-                    break
-    return Decided(forward, manners)
-
-
-def response_steps(handlers: Iterable[Handler], ctx: Context, message: Message) -> Generator[Step, Any, Decided]:
-    """Show a response to its handlers, bottom to top."""
+def handling_steps(
+    handlers: Iterable[Handler], chain: FilterChain, ctx: Context, message: Message
+) -> Generator[Step, Any, Decided]:
+    """Show a message to these handlers, one after the other."""
     forward: Forward | None = None
     manners: tuple[Manner, ...] = ()
     for handler in handlers:
@@ -68,13 +47,15 @@ def response_steps(handlers: Iterable[Handler], ctx: Context, message: Message) 
             decision = yield from decision
         match decision:
             case Forward():
-                forward, message = decision, decision.message
+                forward, message = _joined(forward, decision), decision.message
             case Disconnect():
                 return Decided(decision)
             case Raw() | Cut() | Drip():
                 manners += (decision,)
                 if _is_final(decision):
                     break
+            case Reply():
+                return (yield from _reply(chain, ctx, decision, handler.position))
     return Decided(forward, manners)
 
 
@@ -84,7 +65,7 @@ def _is_final(manner: Manner) -> bool:
 
 
 def _joined(before: Forward | None, now: Forward) -> Forward:
-    """The decisions of two handlers on one request: the second's message, sent as both of them say."""
+    """The decisions of two handlers on one frame: the second's message, sent as both of them say."""
     if before is None:
         return now
     version = before.version if now.version is None else now.version
@@ -94,7 +75,7 @@ def _joined(before: Forward | None, now: Forward) -> Forward:
 def _reply(chain: FilterChain, ctx: Context, reply: Reply, position: int) -> Generator[Step, Any, Decided]:
     answering = chain.response.handlers if chain.response else ()
     above = [handler for handler in answering if handler.position < position]
-    decision, manners = yield from response_steps(above, ctx, reply.message)
+    decision, manners = yield from handling_steps(above, chain, ctx, reply.message)
     if isinstance(decision, Forward) and isinstance(decision.message, Response):
         return Decided(Reply(decision.message, reply.version, reply.end), manners)
     return Decided(decision or reply, manners)
