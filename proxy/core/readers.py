@@ -50,35 +50,16 @@ class AcksReader:
 
 
 class Passing:
-    """A response that passes; `done` is called when its last byte does."""
+    """A frame that passes; `at_end` is called for its last span, and returns what goes on of that (None: all)."""
 
     whole: Literal[False] = False
 
-    def __init__(self, done: Callable[[], None]) -> None:
-        self._done = done
-
-    def read(self, span: memoryview, last: bool) -> None:
-        """Any span of it."""
-        if last:
-            self._done()
-
-    def skips(self, left: int) -> int:
-        """Only the last byte is of interest."""
-        return left - 1
-
-
-class StillPassing:
-    """A request that passes before it is whole. At its last byte `still` is asked; `refuse` is called if it says no."""
-
-    whole: Literal[False] = False
-
-    def __init__(self, still: Callable[[], bool], refuse: Callable[[], Sequence[Buffer]]) -> None:
-        self._still = still
-        self._refuse = refuse
+    def __init__(self, at_end: Callable[[], Sequence[Buffer] | None]) -> None:
+        self._at_end = at_end
 
     def read(self, span: memoryview, last: bool) -> Sequence[Buffer] | None:
         """Any span of it."""
-        return self._refuse() if last and not self._still() else None
+        return self._at_end() if last else None
 
     def skips(self, left: int) -> int:
         """Only the last byte is of interest."""

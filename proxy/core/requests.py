@@ -69,7 +69,8 @@ class Requests(UnhandledRequests):
                 size, rest, topics = SIZE.size + head[0], passing.rest, passing.topics
                 is_whole = size <= len(data) - pos
                 if chain.shown is not None and topics is None:
-                    topics = self._topics(chain.shown, data[pos : pos + size], passing.body)
+                    assert chain.shown.topics is not None  # otherwise no beginnings are remembered
+                    topics = chain.shown.topics.find(data[pos : pos + size], passing.body)
                     if topics is None:
                         continue
                 if rest is None:

@@ -8,6 +8,7 @@ Rules:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from proxy.core.context import Context
@@ -15,9 +16,8 @@ from proxy.core.counted_chain import CountedChain
 from proxy.core.failure import FAILURES
 from proxy.core.filter_chain import FilterChain
 from proxy.core.inflight import Slot
-from proxy.core.interest import Interest
 from proxy.core.lane import State
-from proxy.core.readers import StillPassing
+from proxy.core.readers import Passing
 from proxy.core.request_heads import KnownBeginning
 from proxy.core.request_lane import RequestLane
 from proxy.core.request_topics import Topics
@@ -91,11 +91,6 @@ class UnhandledRequests(RequestLane):
         self._sent(chain.after_fast_path or chain, head[2], ctx, acks)
         return True
 
-    def _topics(self, shown: Interest, frame: memoryview, body: int) -> Topics | None:
-        """The topics of a request of which nothing else is shown; None: they cannot be found without reading it."""
-        assert shown.topics is not None
-        return shown.topics.find(frame, body)
-
     def _show_topics(self, chain: FilterChain, head: Head, topics: Topics | None, passing: KnownBeginning) -> None:
         """Show observers the topics of a request that passes by its beginning."""
         shown, sample = chain.shown, passing.sample
@@ -128,10 +123,12 @@ class UnhandledRequests(RequestLane):
         slot = self._slots[-1]
         sample = slot[2][2] if type(slot[1]) is CountedChain else slot[2]
         still = sample.still
-        return None if still is None else StillPassing(still, partial(self._withdraw, slot))
+        return None if still is None else Passing(partial(self._last_byte, still, slot))
 
-    def _withdraw(self, slot: Slot) -> Hold:
-        """The last byte of this request must not go to the broker, which has the others."""
+    def _last_byte(self, still: Callable[[], bool], slot: Slot) -> Hold | None:
+        """The last byte of this request came. If it may not pass any more, the broker has only the others."""
+        if still():
+            return None
         if not self._slots or self._slots[-1] is not slot:
             return self.withhold(None, CHANGED)  # it has its answer, and its outcome was told
         self._slots.pop()
