@@ -8,23 +8,24 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from proxy.core.admission import Admission
 from proxy.core.context import Context
 from proxy.core.decisions import Disconnect, Reply
-from proxy.core.events import HandlerFailed
-from proxy.core.failure import FAILURES, AnyFailure, detached, name_of, raised_at
+from proxy.core.failure import FAILURES, name_of
 from proxy.core.inflight import Answer
 from proxy.core.lane import State
 from proxy.core.outcome import By
 from proxy.core.parts import Parts
 from proxy.core.requests import Requests
+from proxy.core.steps import HandlerError
 from proxy.core.turn import HANDLED
 from proxy.protocol.api import APIS, Api
 from proxy.protocol.codec import decode_ignoring_rest
 from proxy.protocol.errors import ErrorCode
-from proxy.protocol.frame import HOLD, SIZE, Buffer, Head, Reader
+from proxy.protocol.frame import SIZE, Buffer, Head, Reader
 from proxy.protocol.header import read_request_header, response_frame
 from proxy.protocol.problem import ProtocolError
 from proxy.protocol.refuse import refuse
@@ -40,32 +41,31 @@ class Strangers:
         self._connection = parts.connection
         self._admission = admission
         self._outcomes = parts.outcomes
-        self._outbox = parts.outbox
         self._counters = parts.counters
-        self.requests = requests
+        self._requests = requests
 
     def meet(self, head: Head) -> Reader | None:
         """Answer a request that has no filter chain, or end the conversation."""
         handler = self._admission.filters.unsupported.get(head[1] >> 16)
-        if handler is not None and not self.requests.turn.allows(HANDLED):
-            return self.requests.hold(State.TURN)
+        if handler is not None and not self._requests.turn.allows(HANDLED):
+            return self._requests.hold(State.TURN)
         ctx, name = self._begin(head)
         if handler is not None:
-            return _Answered(self, ctx, name, handler)
+            return _Whole(partial(self._ask, ctx, name, handler))
         self._counters.unknown_apis += 1
-        return self.requests.withhold(ctx, f"the client asked for {name}")
+        return self._requests.withhold(ctx, f"the client asked for {name}")
 
     def refuse(self, head: Head, error: ErrorCode, reason: str) -> Reader:
         """Answer this request with an error, and end."""
         ctx, _ = self._begin(head)
         if head[1] not in self._admission.filters.table:
-            return self.requests.withhold(ctx, reason)
-        return _Refused(self, ctx, error, reason)
+            return self._requests.withhold(ctx, reason)
+        return _Whole(partial(self._refuse, ctx, error, reason))
 
     def end(self, head: Head, reason: str) -> Reader:
         """End instead of answering."""
         ctx, _ = self._begin(head)
-        return self.requests.withhold(ctx, reason)
+        return self._requests.withhold(ctx, reason)
 
     def _begin(self, head: Head) -> tuple[Context, str]:
         """The context of a request, and its name for people."""
@@ -82,77 +82,54 @@ class Strangers:
             return ctx, f"{api.name} v{version}, which is for brokers only"
         return ctx, f"{api.name} v{version}, a version that nobody knows"
 
-    def answer(self, ctx: Context, message: Response, version: int, by: By, why: str) -> None:
+    def _answer(self, ctx: Context, message: Response, version: int, by: By, why: str) -> None:
         """Send this answer of ours. Raises ProtocolError."""
         data = response_frame(message, version, ctx.correlation_id)
         self._counters.answered += 1
         self._outcomes.answered(ctx)
-        self.requests.answer(Answer((data,), ctx, by, why))
+        self._requests.answer(Answer((data,), ctx, by, why))
 
-    def failed(self, ctx: Context, handler: str, error: AnyFailure, reason: str) -> Reader:
-        """The plugin that was to answer raised."""
-        self._counters.failed_handlers += 1
-        at = raised_at(error)
-        ctx.decide(handler, "failed")
-        self._outbox.emit(HandlerFailed(handler, ctx.api, ctx.version, detached(error), at))
-        return self.requests.withhold(ctx, reason)
-
-
-class _Answered:
-    """A request in an unknown version, which a plugin answers."""
-
-    whole: Literal[True] = True
-
-    def __init__(self, strangers: Strangers, ctx: Context, name: str, handler: Callable[[Context], Any]) -> None:
-        self._strangers = strangers
-        self._ctx = ctx
-        self._name = name
-        self._handler = handler
-
-    def read(self, frame: memoryview, last: bool) -> Sequence[Buffer]:
-        """Let the plugin answer."""
-        strangers, ctx, handler = self._strangers, self._ctx, name_of(self._handler)
+    def _ask(self, ctx: Context, name: str, handler: Callable[[Context], Any], frame: memoryview) -> Sequence[Buffer]:
+        """Let the plugin answer a request in an unknown version."""
+        plugin = name_of(handler)
         try:
-            decision = self._handler(ctx)
+            decision = handler(ctx)
             if isinstance(decision, Reply) and decision.version is not None:
-                ctx.decide(handler, "Reply")
-                strangers.answer(ctx, decision.message, decision.version, By.PLUGIN, handler)
+                ctx.decide(plugin, "Reply")
+                self._answer(ctx, decision.message, decision.version, By.PLUGIN, plugin)
                 return ()
             if not isinstance(decision, Disconnect):
                 raise TypeError(f"{decision!r} is no answer to an unknown version")
-            ctx.decide(handler, "Disconnect")
-            strangers.requests.withhold(ctx, decision.reason)
+            ctx.decide(plugin, "Disconnect")
+            return self._requests.withhold(ctx, decision.reason)
         except FAILURES as error:  # whatever a plugin raises: fail closed
-            reason = f"the client asked for {self._name}, and answering that failed"
-            strangers.failed(ctx, handler, error, reason)
-        return HOLD
+            self._requests.handled.failed(ctx, HandlerError(plugin, error))
+            return self._requests.withhold(ctx, f"the client asked for {name}, and answering that failed")
 
-
-class _Refused:
-    """A request that is answered with an error; then the connection ends."""
-
-    whole: Literal[True] = True
-
-    def __init__(self, strangers: Strangers, ctx: Context, error: ErrorCode, reason: str) -> None:
-        self._strangers = strangers
-        self._ctx = ctx
-        self._error = error
-        self._reason = reason
-
-    def read(self, frame: memoryview, last: bool) -> Sequence[Buffer]:
-        """The whole request. One that is large, or cannot be read, is not answered before the connection ends."""
-        strangers, ctx = self._strangers, self._ctx
+    def _refuse(self, ctx: Context, error: ErrorCode, reason: str, frame: memoryview) -> Sequence[Buffer]:
+        """Answer a request with an error, and end. One that is large, or cannot be read, gets no answer."""
         try:
             if len(frame) > LONGEST:
                 raise ProtocolError("is large")
             _, body = read_request_header(bytes(frame[SIZE.size :]))
             request = decode_ignoring_rest(ctx.api.request, ctx.version, bytes(frame[SIZE.size + body :]))
-            answer = refuse(ctx.api, ctx.version, request, self._error)
+            answer = refuse(ctx.api, ctx.version, request, error)
             if answer is None:
                 raise ProtocolError("has no answer")
-            strangers.answer(ctx, answer, ctx.version, By.PROXY, self._reason)
+            self._answer(ctx, answer, ctx.version, By.PROXY, reason)
         except ProtocolError:
-            strangers.requests.withhold(ctx, self._reason)
-        else:
-            strangers.requests.end(self._reason)  # once the answer has left
-        return HOLD
+            return self._requests.withhold(ctx, reason)
+        return self._requests.end(reason)  # once the answer has left
+
+
+class _Whole:
+    """Reads a whole request by this function."""
+
+    whole: Literal[True] = True
+
+    def __init__(self, look: Callable[[memoryview], Sequence[Buffer]]) -> None:
+        self._look = look
+
+    def read(self, frame: memoryview, last: bool) -> Sequence[Buffer]:
+        """The whole request."""
+        return self._look(frame)
