@@ -43,7 +43,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, ClassVar
 
 from proxy.core.arrival import Arrival, NotServed
@@ -59,6 +59,16 @@ from proxy.core.wish import Handler, Wish
 from proxy.protocol.api import Api
 from proxy.text.file import Section
 from proxy.text.problems import Finding
+
+# What a decorator leaves on a method, and where `Plugin` collects it, by the name of the method.
+MARKS = {
+    "_wishes": "marked_wishes",
+    "_unsupported": "marked_unsupported",
+    "_unreadable": "marked_unreadable",
+    "_outcomes": "marked_outcomes",
+    "_events": "marked_events",
+    "_holds": "marked_holders",
+}
 
 
 class Options(Section):
@@ -88,22 +98,11 @@ class Plugin:
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         members = {name: member for base in reversed(cls.__mro__) for name, member in vars(base).items()}
-        cls.marked_wishes = _marked(members, "_wishes")
-        cls.marked_unsupported = _marked(members, "_unsupported")
-        cls.marked_outcomes = _marked(members, "_outcomes")
-        cls.marked_unreadable = _marked(members, "_unreadable")
-        cls.marked_events = _marked(members, "_events")
-        cls.marked_holders = _marked(members, "_holds")
-        for marked in (
-            cls.marked_wishes,
-            cls.marked_unsupported,
-            cls.marked_outcomes,
-            cls.marked_unreadable,
-            cls.marked_events,
-            cls.marked_holders,
-        ):
+        for mark, collected in MARKS.items():
+            marked = {name: getattr(member, mark) for name, member in members.items() if hasattr(member, mark)}
             for name in marked.keys() & vars(Plugin).keys():
                 raise TypeError(f"{cls.__name__}.{name}: Plugin has a method of this name; call the handler otherwise")
+            setattr(cls, collected, marked)
         check_methods(cls, members)
 
     def __init__(self, options: Any = None, services: Any = None) -> None:
@@ -185,7 +184,3 @@ class Plugin:
     def holders(self, api: Api) -> Iterable[Holder]:
         """The methods that take steps before answers of this API leave."""
         return [getattr(self, name) for name, apis in self.marked_holders.items() if not apis or api in apis]
-
-
-def _marked(members: Mapping[str, Any], mark: str) -> dict[str, Any]:
-    return {name: getattr(member, mark) for name, member in members.items() if hasattr(member, mark)}
