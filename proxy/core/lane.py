@@ -97,7 +97,7 @@ class Lane(ABC):
         self.state = State.OPEN
         self.reason: str | None = None
         self.how = How.CLOSE
-        self.turn = Turn(parts.tasks, parts.outbox, parts.allowance.lanes)
+        self.turn = Turn(parts.tasks, parts.allowance.lanes)
         self._met: Any = None  # what is known of the frame that is to be read: its chain, its request, was it cut?
         self._large = True  # may that frame have many elements?
         self._waiting: Wanted | None = None  # the frame that waits for its handlers

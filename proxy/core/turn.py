@@ -18,7 +18,6 @@ Rules:
 
 from __future__ import annotations
 
-from proxy.core.outbox import Outbox
 from proxy.core.waiting import WaitingTasks
 
 # Work is in units of 1 us.
@@ -64,11 +63,10 @@ class WaitingLanes:
 class Turn:
     """The work of one lane since the others had their turn, or since the last look. `is_over`: they have it now."""
 
-    __slots__ = ("_left", "_look", "_outbox", "_tasks", "_waiting", "is_over")
+    __slots__ = ("_left", "_look", "_tasks", "_waiting", "is_over")
 
-    def __init__(self, tasks: WaitingTasks, outbox: Outbox, waiting: WaitingLanes) -> None:
+    def __init__(self, tasks: WaitingTasks, waiting: WaitingLanes) -> None:
         self._tasks = tasks
-        self._outbox = outbox
         self._waiting = waiting
         self._left = ENOUGH  # work that it may still do
         self._look = waiting.looks  # the look at the sockets since which that is counted
@@ -95,7 +93,7 @@ class Turn:
         """The others have their turn now."""
         self.is_over = True
         self._waiting.change(1)
-        self._outbox.wake(self._tasks.token(self), 0)
+        self._tasks.let_others(self)
 
     def count(self, work: int) -> None:
         """So much work was done, which need not be allowed. The frame behind it may have to wait."""

@@ -168,7 +168,7 @@ def test_many_clients_at_the_same_moment_do_no_more_than_one_before_the_others_h
 
 def test_however_many_lanes_wait_each_does_something_in_its_turn() -> None:
     waiting, outbox = WaitingLanes(), Outbox()
-    lanes = [Turn(WaitingTasks(outbox), outbox, waiting) for _ in range(ENOUGH + 500)]
+    lanes = [Turn(WaitingTasks(outbox), waiting) for _ in range(ENOUGH + 500)]
     for lane in lanes:
         lane.end()
     done = 0
@@ -181,7 +181,7 @@ def test_however_many_lanes_wait_each_does_something_in_its_turn() -> None:
 
 def test_at_each_look_at_the_sockets_work_is_counted_anew() -> None:
     waiting, outbox = WaitingLanes(), Outbox()
-    one, another = (Turn(WaitingTasks(outbox), outbox, waiting) for _ in range(2))
+    one, another = (Turn(WaitingTasks(outbox), waiting) for _ in range(2))
     for _ in range(3):
         waiting.begin_look()
         one.count(ENOUGH)
