@@ -73,8 +73,7 @@ class AssembledLink:
         self.counters = counters = counters or Counters()
         self.inflight = inflight = InFlight()
         self.outbox = outbox = Outbox()
-        clock = clock or Clock()
-        self._outcomes = outcomes = Outcomes(clock, outbox, counters)
+        self._outcomes = outcomes = Outcomes(clock or Clock(), outbox, counters)
         self._counted = CountedExchanges(connection, inflight, outcomes)
         self._tasks = tasks = WaitingTasks(outbox)
         self._is_half_closed = False
@@ -87,7 +86,7 @@ class AssembledLink:
         self.requests, self.responses = Requests(parts, admission), Responses(parts)
         self.requests.answer = self.responses.answer
         strangers, lanes = Strangers(parts, admission, self.requests), (self.requests, self.responses)
-        self._events = ConnectionEvents(connection, admission, clock, outbox, counters)
+        self._events = ConnectionEvents(parts, admission)
         self._gate = connection.gate = LinkGate(parts, admission, *lanes, strangers, self._events, self.run)
         self.requests.stranger = self._gate.meet
         tasks.begins |= {Ask: self._questions.ask, Alone: self._gate.alone}

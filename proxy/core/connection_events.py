@@ -14,33 +14,27 @@ Rules:
 from __future__ import annotations
 
 from proxy.core.admission import Admission
-from proxy.core.clock import Clock
-from proxy.core.context import Connection
-from proxy.core.events import Closed, Connected, Event, Fact, ObserverFailed
-from proxy.core.failure import FAILURES, detached, name_of, raised_at
-from proxy.core.limits import Counters
-from proxy.core.outbox import Outbox
+from proxy.core.events import Closed, Connected, Event, Fact
+from proxy.core.failure import FAILURES
 from proxy.core.outcome import ObserverReturnedError
+from proxy.core.parts import Parts
 
 
 class ConnectionEvents:
     """Tells of one connection."""
 
-    __slots__ = ("_admission", "_began", "_clock", "_connection", "_counters", "_outbox")
+    __slots__ = ("_admission", "_began", "_connection", "_outbox", "_outcomes")
 
-    def __init__(
-        self, connection: Connection, admission: Admission, clock: Clock, outbox: Outbox, counters: Counters
-    ) -> None:
-        self._connection = connection
+    def __init__(self, parts: Parts, admission: Admission) -> None:
+        self._connection = parts.connection
         self._admission = admission
-        self._clock = clock
-        self._outbox = outbox
-        self._counters = counters
+        self._outbox = parts.outbox
+        self._outcomes = parts.outcomes
         self._began: float | None = None
 
     def connected(self) -> None:
         """Both connections are there."""
-        self._began = self._clock.now
+        self._began = self._outcomes.clock.now
         self._observed(Connected())
 
     def told(self, event: Event) -> None:
@@ -52,7 +46,7 @@ class ConnectionEvents:
         """Both connections are gone."""
         if self._began is not None:
             began, self._began = self._began, None
-            self._observed(Closed(reason, began, self._clock.now, from_client, from_broker))
+            self._observed(Closed(reason, began, self._outcomes.clock.now, from_client, from_broker))
 
     def _observed(self, event: Fact) -> None:
         for observer in self._admission.filters.events.get(type(event), ()):
@@ -60,6 +54,4 @@ class ConnectionEvents:
                 if (returned := observer(self._connection, event)) is not None:
                     raise ObserverReturnedError(returned)
             except FAILURES as error:
-                self._counters.failed_observers += 1
-                at = raised_at(error, observer)
-                self._outbox.emit(ObserverFailed(name_of(observer), None, 0, detached(error), at))
+                self._outcomes.failed(observer, None, 0, error)

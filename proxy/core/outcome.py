@@ -180,8 +180,8 @@ class Outcomes:
         for ctx in tuple(self._open):
             self.end(ctx, NOBODY, why)
 
-    def failed(self, observer: object, api: Api, version: int, error: AnyFailure) -> None:
-        """An observer raised."""
+    def failed(self, observer: object, api: Api | None, version: int, error: AnyFailure) -> None:
+        """An observer raised. `api` None: it was told of an event."""
         self._counters.failed_observers += 1
         at = raised_at(error, observer)
         self._outbox.emit(ObserverFailed(name_of(observer), api, version, detached(error), at))
