@@ -8,8 +8,8 @@ Rules:
 
 from __future__ import annotations
 
-from proxy.core.context import Connection, Context
-from proxy.core.counting import PendingCount, RequestCounting
+from proxy.core.context import Context
+from proxy.core.counting import RequestCounting
 from proxy.core.filter_chain import FilterChain
 from proxy.core.interest import interest
 from proxy.protocol.tail import ends_in_tags
@@ -33,13 +33,6 @@ class CountedChain:
     def needs(self, sample: Context | None) -> bool:
         """If handlers are asked: does one need to see the answer that begins now?"""
         return self.told.of_response(sample) is self.told
-
-    def context(self, connection: Connection, number: int, pending: PendingCount) -> Context:
-        """The context of a request that is not counted after all."""
-        _, exchange, sample = pending
-        if sample is not None:
-            return sample.for_request(number, exchange.size)
-        return Context(connection, self.told.api, self.told.version, number, {}, exchange.size)
 
 
 def counted_chain(chain: FilterChain, counting: RequestCounting | None) -> CountedChain | None:

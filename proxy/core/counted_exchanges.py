@@ -81,8 +81,12 @@ class CountedExchanges:
 
     def reopen(self, counted: CountedChain, number: int, pending: PendingCount) -> Context:
         """The context of a request that was to be counted, but has to be told of."""
-        ctx = counted.context(self._connection, number, pending)
-        return self._outcomes.reopen(ctx, counted.told.observers, pending[1], counted.counting.resume)
+        told, (_, exchange, sample) = counted.told, pending
+        if sample is None:
+            ctx = Context(self._connection, told.api, told.version, number, {}, exchange.size)
+        else:
+            ctx = sample.for_request(number, exchange.size)
+        return self._outcomes.reopen(ctx, told.observers, exchange, counted.counting.resume)
 
     def reopen_all(self) -> None:
         """No request in flight gets an answer: open all counted ones again, so that their outcomes are told."""

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import is_
 from typing import Any, NamedTuple, Protocol
 
 from proxy.core.context import Connection, Context
@@ -118,7 +119,7 @@ class FastPaths:
                 return None
             samples.append(sample)
         known: tuple[list[Context], Context] | None = connection.samples.get(self)
-        if known is None or not all(map(_is_same, known[0], samples)):
+        if known is None or not all(map(is_, known[0], samples)):
             known = connection.samples[self] = samples, self._joined(samples)
         return known[1]
 
@@ -143,10 +144,6 @@ class FastPaths:
         if len(known) < len(begins) or any(each.rest is not None for each in known):
             return None
         return Beginning(max(each.end for each in known))
-
-
-def _is_same(one: Context, other: Context) -> bool:
-    return one is other
 
 
 def joint(paths: Iterable[FastPath | None]) -> FastPath | None:
