@@ -84,7 +84,7 @@ class AssembledLink:
         self._questions = Questions(parts)
         self._admission = admission = Admission(filters)
         self.requests, self.responses = Requests(parts, admission), Responses(parts)
-        self.requests.answer = self.responses.answer
+        self.requests.let_out = self.responses.answer
         strangers, lanes = Strangers(parts, admission, self.requests), (self.requests, self.responses)
         self._events = ConnectionEvents(parts, admission)
         self._gate = connection.gate = LinkGate(parts, admission, *lanes, strangers, self._events, self.run)
@@ -175,7 +175,7 @@ class AssembledLink:
             self.connection.samples.clear()
             self.requests.splitter.close()
             self.responses.splitter.close()
-            del self.requests.stranger, self.requests.answer
+            del self.requests.stranger, self.requests.let_out
             del self.connection.gate, self._gate, self.requests, self.responses
         return commands
 

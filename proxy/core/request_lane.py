@@ -3,7 +3,7 @@
 Rules:
 * A Produce request with acks 0 has no answer: no slot is kept for it, and it can only be refused by closing the
   connection (hazard 20).
-* Every request that the proxy answers ends in `_answer`. Every request that ends the conversation ends in
+* Every request that the proxy answers ends in `answer`. Every request that ends the conversation ends in
   `withhold`.
 * A held request goes on as soon as it may: when answers came, the gate opened, or the others had their turn.
 """
@@ -36,15 +36,15 @@ HELD = frozenset({State.FULL, State.OTHER_CLIENT, State.BEHIND, State.GATED, Sta
 
 
 class RequestLane(Lane):
-    """`UnhandledRequests` without the requests. `answer` takes an answer of ours."""
+    """`UnhandledRequests` without the requests. `let_out` has an answer of ours leave in its turn."""
 
-    __slots__ = ("_admission", "_heads", "_inflight", "_most", "answer", "is_over", "unsettled")
+    __slots__ = ("_admission", "_heads", "_inflight", "_most", "is_over", "let_out", "unsettled")
 
     may_ask = True
 
     def __init__(self, parts: Parts, admission: Admission) -> None:
         super().__init__(parts, REQUEST_HEAD, Fault.CLIENT, HandledRequests(parts))
-        self.answer: Callable[[Answer], None]
+        self.let_out: Callable[[Answer], None]
         self._admission = admission
         self._inflight = parts.inflight
         self._most = parts.limits.in_flight
@@ -110,7 +110,7 @@ class RequestLane(Lane):
         if verdict.answered is not None:
             in_turn = wanted.chain.in_turn
             answer = Answer(pieces or (), ctx, verdict.answered, verdict.why, verdict.leaving, in_turn)
-            self._answer(answer, wanted.acks)
+            self.answer(answer, wanted.acks)
             pieces = ()
         else:
             self._passed_on(verdict, wanted)
@@ -146,7 +146,7 @@ class RequestLane(Lane):
         """The chain of the next request that is of the same API and version."""
         return self._admission.filters.table.get(chain.key)
 
-    def _answer(self, answer: Answer, acks: int) -> None:
+    def answer(self, answer: Answer, acks: int = 1) -> None:
         """An answer of ours to this request, unless it has none."""
         assert answer.ctx is not None
         self._counters.answered += 1
@@ -154,7 +154,7 @@ class RequestLane(Lane):
         if acks == 0:
             self._outcomes.end(answer.ctx, answer.by, answer.why)
         else:
-            self.answer(answer)
+            self.let_out(answer)
 
     def _read(self, on: bool) -> None:
         self._outbox.read_client(on)

@@ -85,8 +85,6 @@ class Strangers:
     def _answer(self, ctx: Context, message: Response, version: int, by: By, why: str) -> None:
         """Send this answer of ours. Raises ProtocolError."""
         data = response_frame(message, version, ctx.correlation_id)
-        self._counters.answered += 1
-        self._outcomes.answered(ctx)
         self._requests.answer(Answer((data,), ctx, by, why))
 
     def _ask(self, ctx: Context, name: str, handler: Callable[[Context], Any], frame: memoryview) -> Sequence[Buffer]:
