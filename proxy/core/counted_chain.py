@@ -8,7 +8,6 @@ Rules:
 
 from __future__ import annotations
 
-from proxy.core.context import Context
 from proxy.core.counting import RequestCounting
 from proxy.core.filter_chain import FilterChain
 from proxy.core.interest import interest
@@ -29,10 +28,6 @@ class CountedChain:
         self.may_wait, self.in_turn = told.may_wait, told.in_turn
         self.header_version = chain.header_version
         self.asks = told.unread is not None  # are its handlers asked whether they need to see an answer?
-
-    def needs(self, sample: Context | None) -> bool:
-        """If handlers are asked: does one need to see the answer that begins now?"""
-        return self.told.of_response(sample) is self.told
 
 
 def counted_chain(chain: FilterChain, counting: RequestCounting | None) -> CountedChain | None:

@@ -72,8 +72,8 @@ class CountedExchanges:
         """Is this answer, which came at `answered`, counted with its request?"""
         counting, exchange, sample = pending
         try:
-            if counted.asks and counted.needs(sample):
-                return False
+            if counted.asks and counted.told.of_response(sample) is counted.told:
+                return False  # a handler needs to see it
             return counting.answer(exchange, data, begin, end, answered, self._outcomes.clock.now)
         except FAILURES as error:
             self._failed(counted, counting.answer, error)
