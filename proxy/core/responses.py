@@ -182,6 +182,9 @@ class Responses(ResponseLane):
                 return None
             ctx = self._counted.reopen(counted, correlation_id, pending)
             chain, ctx.answered = counted.told.of_response(ctx, frame, 0, len(frame)), self._answered
+            if chain.response is None:
+                self._left(ctx, len(frame))
+                return None
         if isinstance(chain, SentAs):
             chain, version = chain.chain, chain.version
         ctx = self._own(chain, correlation_id, ctx)

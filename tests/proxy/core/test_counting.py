@@ -79,6 +79,21 @@ class Counts(Plugin):
         self.told.append((ctx.correlation_id, outcome.by, ctx.notes.get(self)))
 
 
+class Summing(Plugin):
+    """Counts Heartbeats likewise, but is not shown any response."""
+
+    def __init__(self) -> None:
+        self.counts = Counts()
+        self.ended_by: list[tuple[int, By]] = []
+
+    def counting(self, api: Api, version: int) -> RequestCounting | None:
+        return self.counts.counting(api, version)
+
+    @on_outcome(HEARTBEAT)
+    def ended(self, ctx: Context, outcome: Outcome) -> None:
+        self.ended_by.append((ctx.correlation_id, outcome.by))
+
+
 def sent(commands: list[Command], kind: type[ToBroker] | type[ToClient]) -> bytes:
     return b"".join(bytes(command.data) for command in commands if isinstance(command, kind))
 
@@ -236,3 +251,16 @@ def test_what_a_fast_path_lets_pass_is_counted_unless_its_answer_is_needed() -> 
         from_broker(link, bytearray(heartbeat_answer(number)))
     assert (counts.counted, trusting.seen) == (1, [3])
     assert [number for number, _, _ in counts.told] == [1, 3]
+
+
+@pytest.mark.parametrize("at", [0, 9, len(heartbeat_answer(2))])
+def test_an_answer_that_is_not_counted_passes_where_nobody_needs_to_see_it(at: int) -> None:
+    summing, trusting = Summing(), Trusting()
+    link = linked(trusting, summing)
+    from_client(link, bytearray(heartbeat(1)))
+    from_broker(link, bytearray(heartbeat_answer(1)))
+    from_client(link, bytearray(heartbeat(2)))
+    answer = heartbeat_answer(2, 27)
+    passed = [sent(from_broker(link, bytearray(piece)), ToClient) for piece in (answer[:at], answer[at:]) if piece]
+    assert b"".join(passed) == answer
+    assert (trusting.seen, summing.ended_by) == ([], [(1, By.BROKER), (2, By.BROKER)])
