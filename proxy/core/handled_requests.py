@@ -33,7 +33,7 @@ from proxy.protocol.refuse import refuse
 from proxy.protocol.schema import Response
 from proxy.protocol.slices import Sliced
 
-Judged = Decided | HandlerError | ProtocolError
+Judged = Decided | ProtocolError  # the request cannot be read
 
 
 class HandledRequests(Handling):
@@ -44,12 +44,10 @@ class HandledRequests(Handling):
     def handle(self, wanted: Wanted) -> VerdictSteps:
         """Read a request, show it to its handlers, and write what is sent for it."""
         wanted.ctx.is_large = wanted.is_large
-        judged = yield from self._judge(wanted)
-        if isinstance(judged, ProtocolError):
-            return withheld(self.undecodable(wanted.chain, judged))
-        if isinstance(judged, HandlerError):
-            return (yield from self._refuse(judged, wanted))
         try:
+            judged = yield from self._judge(wanted)
+            if isinstance(judged, ProtocolError):
+                return withheld(self.undecodable(wanted.chain, judged))
             return (yield from self._carry_out(judged, wanted))
         except HandlerError as error:
             failed = detached(error)
@@ -58,7 +56,7 @@ class HandledRequests(Handling):
         return (yield from self._refuse(failed, wanted))
 
     def _judge(self, wanted: Wanted) -> Generator[Step, Any, Judged]:
-        """The decision of the handlers."""
+        """The decision of the handlers. Raises HandlerError."""
         interest = wanted.chain.shown if wanted.passes else wanted.chain.request
         assert interest is not None
         try:
@@ -71,13 +69,10 @@ class HandledRequests(Handling):
             wanted.noted = frozenset(wanted.ctx.notes)
         if wanted.passes:
             return Decided(None)
-        try:
-            return (yield from handling_steps(interest.handlers, wanted.chain, wanted.ctx, message))
-        except HandlerError as error:
-            return detached(error)
+        return (yield from handling_steps(interest.handlers, wanted.chain, wanted.ctx, message))
 
     def _judge_unread(self, wanted: Wanted, error: ProtocolError) -> Generator[Step, Any, Judged]:
-        """The decision on a request that cannot be read, but that a broker might answer all the same."""
+        """The decision on a request that cannot be read, but that a broker might answer all the same, likewise."""
         answering = wanted.chain.unreadable
         if answering is None or isinstance(error, TooManyElementsError):
             return error
@@ -85,7 +80,7 @@ class HandledRequests(Handling):
             steps = answering(wanted.ctx)
             decision: object = (yield from steps) if isinstance(steps, GeneratorType) else steps
         except FAILURES as failed:
-            return detached(HandlerError(name_of(answering), failed))
+            raise HandlerError(name_of(answering), failed) from None
         if not isinstance(decision, Reply | Disconnect):
             return error
         wanted.ctx.decide(name_of(answering), type(decision).__name__)
