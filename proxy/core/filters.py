@@ -56,8 +56,7 @@ class Filters:
             for name, kinds in plugin.marked_events.items():
                 for kind in kinds:
                     self.events.setdefault(kind, []).append(getattr(plugin, name))
-            for name, api in plugin.marked_unsupported.items():
-                self.unsupported[api.key] = getattr(plugin, name)
+            self.unsupported |= {api.key: getattr(plugin, name) for name, api in plugin.marked_unsupported.items()}
             unreadables |= {api.key: getattr(plugin, name) for name, api in plugin.marked_unreadable.items()}
         self.table: dict[int, FilterChain] = {}
         self.counted: dict[int, CountedChain] = {}  # of requests that may be counted without being read
