@@ -1,10 +1,9 @@
 """Counted exchanges: the requests of one link that are counted with their answers, and seen by nobody.
 
 Rules:
+* `counting.py` says what is counted, and when a request is told of after all.
 * The object that counts the requests of this connection is asked for once. A request that is counted takes a slot with
-  its `CountedChain`, and has no context.
-* If its answer cannot be counted, or none comes, the request is opened again: it has a context, and its outcome is told
-  like all others.
+  its `CountedChain`.
 * If counting raises, that is reported as the error of an observer, and the request or the answer is read.
 """
 

@@ -1,11 +1,9 @@
 """Gate: which part of a client's stream may pass while the client is being authenticated.
 
 Rules:
-* While the gate is open, every request finds its filter chain. While it is narrow, only requests of some APIs do, and
-  `strange` is asked about all others.
-* While it waits, nothing more from the client is looked at until `go_on()`; requests under way go on.
-* While a task is `alone` with the broker (`alone.py`) no request begins. While a client and its broker send tokens
-  (`token_stream.py`) there are no requests.
+* `admission.py` says which requests find their filter chains: while the gate is open or narrow, while it waits, and
+  while a task is alone with the broker (`alone.py`). Requests under way go on.
+* While a client and its broker send tokens (`token_stream.py`) there are no requests.
 * The gate changes only between frames. A handler changes it, or a `Tokens`. A client that sends ahead of the answer
   that changes the gate finds it waiting.
 """

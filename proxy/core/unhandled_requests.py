@@ -1,8 +1,7 @@
 """Unhandled requests: those that pass without their handlers, since a fast path knows them or nobody handles them.
 
 Rules:
-* Observers are shown the fields that they want of such a request, and are told its outcome.
-* A request that passes before it is whole is asked about once more at its last byte (`Context.still`).
+* `fast_path.py` says which these are, and what observers are shown of them. Observers are told their outcomes, too.
 * A fast path is asked once about each request. If it raises, the handler is asked, and says what is wrong.
 """
 
