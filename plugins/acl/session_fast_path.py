@@ -52,11 +52,11 @@ class FetchSample:
         """Are the same rules in force?"""
         return self.authorizer.decides_by(self.edition)
 
-    def is_next(self, rest: memoryview) -> bool:
-        """Is a request that is like this one, and has this `rest` behind its head, the next one of its session?"""
+    def is_next(self, data: memoryview, start: int, stop: int) -> bool:
+        """Is a request that is like this one, and goes on from `start` behind its head, the next one of its session?"""
         if not self.authorizer.decides_by(self.edition):
             return False
-        return self.session.repeat(EPOCH.unpack_from(rest, self.epoch_at)[0], self.content)
+        return self.session.repeat(EPOCH.unpack_from(data, start + self.epoch_at)[0], self.content)
 
 
 class FetchLayout:
@@ -142,10 +142,10 @@ class KnownSession(NamedTuple):
     api: int
     session: AuthorizedSession
 
-    def goes_on(self, rest: memoryview) -> bool:
-        """May a request of this session pass that goes on like this behind its head? See `Beginning.rest`."""
-        sample = self.samples.find(self.api, rest)
-        return sample is not None and sample.session is self.session and sample.is_next(rest)
+    def goes_on(self, data: memoryview, start: int, stop: int) -> bool:
+        """May a request of this session pass that goes on from `start` behind its head? See `Beginning.rest`."""
+        sample = self.samples.find(self.api, data[start:stop])
+        return sample is not None and sample.session is self.session and sample.is_next(data, start, stop)
 
 
 class SessionFastPath:
@@ -161,9 +161,9 @@ class SessionFastPath:
     def passes(self, connection: Connection, api: int, frame: memoryview, length: int) -> Context | None:
         """The context of the earlier request that this one is like; None: it must be read."""
         samples: FetchSamples | None = connection.samples.get(self)
-        if samples is None or len(frame) < length or (sample := samples.find(api, rest := frame[HEAD:])) is None:
+        if samples is None or len(frame) < length or (sample := samples.find(api, frame[HEAD:])) is None:
             return self._others.passes(connection, api, frame, length)
-        return sample.ctx if sample.is_next(rest) else None
+        return sample.ctx if sample.is_next(frame, HEAD, length) else None
 
     def learn(self, ctx: Context, frame: memoryview, body: int) -> Beginning | None:
         """Keep a request that was read and passed, if others like it may pass."""

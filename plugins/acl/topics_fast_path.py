@@ -102,8 +102,9 @@ class TopicsSample:
         except BAD_BYTES:
             return None  # more bytes are to come, or the reader of the request reports the error
 
-    def goes_on(self, topics: memoryview) -> bool:
-        """May a request pass that begins like the sample, and goes on with these topics? See `Beginning.rest`."""
+    def goes_on(self, data: memoryview, start: int, stop: int) -> bool:
+        """May a request pass that begins like the sample, if its topics begin at `start`? See `Beginning.rest`."""
+        topics = data[start:stop]
         if len(topics) > LOOKED_AT or not self.holds():
             return False
         try:

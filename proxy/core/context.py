@@ -171,7 +171,9 @@ class Context:
 
     def for_request(self, correlation_id: int, size: int = 0) -> Context:
         """The context of a request of so many bytes that is like this sample, with its own copy of the notes."""
-        other = Context(self.connection, self.api, self.version, correlation_id, self.notes.copy(), size)
+        other = object.__new__(Context)  # calling the class takes 0.04 us more
+        other.connection, other.api, other.version = self.connection, self.api, self.version
+        other.correlation_id, other.notes, other.request_bytes = correlation_id, self.notes.copy(), size
         if self.still is not None:
             other.still = self.still
         if self.unneeded is not None:

@@ -33,6 +33,8 @@ from typing import Any, NamedTuple, Protocol
 
 from proxy.core.context import Connection, Context
 
+AskRest = Callable[[memoryview, int, int], bool]  # the data, and where in it the rest of a frame begins and ends
+
 
 def _always() -> bool:
     return True
@@ -49,21 +51,21 @@ class Certain(NamedTuple):
     holds: Callable[[], bool] = _always
     varying: Sequence[tuple[int, int]] = ()
     exact: bool = False
-    rest: Callable[[memoryview], bool] | None = None
+    rest: AskRest | None = None
 
 
 class Beginning(NamedTuple):
     """How passing requests of a connection begin: with the same bytes up to `end`.
 
     It holds until the client authenticates again or changes its client id, a plugin is given another state, or a file
-    that a plugin watches changes. `rest` is asked about the frame from `end` on (None: anything may follow). The frame
-    may not be whole yet; `whole`: it is only asked about one that is. `sample`: the one that they are like; None: one
-    of the request that was learned. `certain`: which of them pass without asking this `rest`; None: this cannot be said
-    of any.
+    that a plugin watches changes. `rest` is asked about the frame from `end` on (None: anything may follow). The data
+    may end before the frame does; `whole`: it is only asked about a whole one. `sample`: the one that they are like;
+    None: one of the request that was learned. `certain`: which of them pass without asking this `rest`; None: this
+    cannot be said of any.
     """
 
     end: int
-    rest: Callable[[memoryview], bool] | None = None
+    rest: AskRest | None = None
     sample: Context | None = None
     certain: Certain | None = None
     whole: bool = False

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from proxy.core.context import Connection, Context
-from proxy.core.fast_path import Beginning, Certain
+from proxy.core.fast_path import AskRest, Beginning, Certain
 from proxy.core.filter_chain import FilterChain
 from proxy.core.request_topics import Topics
 from proxy.core.turn import Turn
@@ -56,7 +56,7 @@ class KnownBeginning:
     most: int
     end: int
     whole: bool
-    rest: Callable[[memoryview], bool] | None
+    rest: AskRest | None
     holds: Callable[[], bool]
     sample: Context | None
     body: int

@@ -66,24 +66,28 @@ class Requests(UnhandledRequests):
                 if passing.sample is None:  # no handler wants it
                     self._slots.append((head[2], chain, None))  # 0.3 us, while looking takes 1.2
                     return None
-                size, rest, topics = SIZE.size + head[0], passing.rest, passing.topics
+                size, rest, shown, topics = SIZE.size + head[0], passing.rest, chain.shown, passing.topics
                 is_whole = size <= len(data) - pos
-                if chain.shown is not None and topics is None:
-                    assert chain.shown.topics is not None  # otherwise no beginnings are remembered
-                    topics = chain.shown.topics.find(data[pos : pos + size], passing.body)
+                if shown is not None and topics is None:
+                    assert shown.topics is not None  # otherwise no beginnings are remembered
+                    topics = shown.topics.find(data[pos : pos + size], passing.body)
                     if topics is None:
                         continue
                 if rest is None:
                     may_pass = passing.holds()
                 else:
-                    may_pass = (is_whole or not passing.whole) and rest(data[pos + passing.end : pos + size])
+                    may_pass = (is_whole or not passing.whole) and rest(data, pos + passing.end, pos + size)
             except FAILURES:
                 continue  # more bytes are to come, or its handler is asked now, and says what is wrong
             if may_pass:
-                if chain.shown is None:
-                    self._slots.append((head[2], chain.after_fast_path or chain, passing.sample))
-                else:
-                    self._show_topics(chain, head, topics, passing)
+                about = passing.sample
+                if shown is not None:
+                    assert topics is not None
+                    ctx = about.for_request(head[2], size)
+                    self._outcomes.show_at_once(ctx, shown.told, topics)
+                    if chain.keeps_context:
+                        about = ctx
+                self._slots.append((head[2], chain.after_fast_path or chain, about))
                 return None if is_whole else self._rest(chain, False)
         if self.turn.is_spent:
             self.turn.end()

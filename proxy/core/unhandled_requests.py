@@ -17,11 +17,10 @@ from proxy.core.filter_chain import FilterChain
 from proxy.core.inflight import Slot
 from proxy.core.lane import State
 from proxy.core.readers import Passing
-from proxy.core.request_heads import KnownBeginning
 from proxy.core.request_lane import RequestLane
 from proxy.core.request_topics import Topics
 from proxy.protocol.api import PRODUCE
-from proxy.protocol.frame import SIZE, Head, Hold, Reader
+from proxy.protocol.frame import Head, Hold, Reader
 from proxy.protocol.problem import ProtocolError
 
 CHANGED = "what allowed a request changed before it was whole"
@@ -89,17 +88,6 @@ class UnhandledRequests(RequestLane):
             self._outcomes.sent(ctx)
         self._sent(chain.after_fast_path or chain, head[2], ctx, acks)
         return True
-
-    def _show_topics(self, chain: FilterChain, head: Head, topics: Topics | None, passing: KnownBeginning) -> None:
-        """Show observers the topics of a request that passes by its beginning."""
-        shown, sample = chain.shown, passing.sample
-        assert shown is not None
-        assert sample is not None
-        assert topics is not None
-        ctx = sample.for_request(head[2], SIZE.size + head[0])
-        self._outcomes.show_at_once(ctx, shown.told, topics)
-        of_answer = chain.after_fast_path or chain
-        self._slots.append((head[2], of_answer, ctx if chain.keeps_context else sample))
 
     def _passes(self, chain: FilterChain, head: Head, frame: memoryview, size: int, ctx: Context | None = None) -> bool:
         """Is it known that this request may pass? `ctx`: its own, if it has one already."""

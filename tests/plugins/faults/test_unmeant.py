@@ -24,7 +24,8 @@ class Made:
 
     def goes_on(self, epoch: int, after: bytes = AFTER) -> bool:
         """Does a request with this epoch go on with the session?"""
-        return self.same.goes_on(memoryview(epoch.to_bytes(4, signed=True) + after))
+        rest = epoch.to_bytes(4, signed=True) + after
+        return self.same.goes_on(memoryview(rest), 0, len(rest))
 
 
 @pytest.mark.parametrize("epoch", [1, 2, 255, 256, 2**31 - 1])
@@ -43,7 +44,7 @@ def test_a_request_that_is_another_after_its_epoch_does_not(after: bytes) -> Non
 
 
 def test_a_request_does_not_that_came_in_part() -> None:
-    assert not Made().same.goes_on(memoryview(b"\0\0"))
+    assert not Made().same.goes_on(memoryview(b"\0\0"), 0, 6)
 
 
 def test_another_session_or_other_faults_end_it() -> None:

@@ -370,7 +370,7 @@ class Endings(Beginnings):
     def learn(self, ctx: Context, frame: memoryview, body: int) -> Beginning:  # type: ignore[override]
         begins = super().learn(ctx, frame, body)
         ends = bytes(frame[begins.end :])
-        return begins._replace(rest=lambda rest: rest == ends)
+        return begins._replace(rest=lambda data, start, stop: data[start:stop] == ends)
 
 
 def test_what_follows_the_beginning_of_a_request_may_be_looked_at() -> None:
@@ -411,7 +411,7 @@ def test_the_rest_of_requests_that_are_certain_to_pass_is_not_looked_at() -> Non
 def test_if_nobody_can_say_whether_what_follows_may_pass_the_handler_is_called() -> None:
     class Raising(Beginnings):
         def learn(self, ctx: Context, frame: memoryview, body: int) -> Beginning:  # type: ignore[override]
-            return super().learn(ctx, frame, body)._replace(rest=lambda rest: 1 // 0 > 0)
+            return super().learn(ctx, frame, body)._replace(rest=lambda data, start, stop: 1 // 0 > 0)
 
     plugin = Raising()
     link = Link(connection(), Filters([plugin]))
