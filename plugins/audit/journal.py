@@ -11,6 +11,7 @@ Rules:
 * An event that was put is on disk after the next `work`, or as soon as the disk takes it.
 * While the disk is full or the folder cannot be written, events stay in the queue, and the disk is tried once a second.
   An event that finds the queue full is lost; an `events_lost` records it as soon as the journal is written again.
+* The log says why a journal cannot be written, and again whenever the reason is another one.
 * A journal that cannot be opened is an error at once, unless the caller lets one that its disk refuses begin later.
 * A caller that must wait until an event is on disk calls `hurry`, and then compares `on_disk`. One write covers all
   events that were put before it began.
@@ -79,6 +80,7 @@ class Journal:
         self._due, self._window, self._copy = due, window, copy
         self._unwritten, self._refused = unwritten, refused
         self._again_at: float | None = None  # when the disk that refused a write is tried again
+        self._why: str | None = None  # the reason of the last refusal, which was told
         self._one_writes = threading.Lock()
         self._wanted = threading.Event()
         self.tell = self._queue.tell  # as `hand_over`, for the event of a request that was not read
@@ -184,15 +186,18 @@ class Journal:
             self._refuse(error, began)
             return False
         if self._again_at is not None:
-            self._again_at = None
+            self._again_at = self._why = None
             self._tell("audit journal is written again")
         return True
 
     def _refuse(self, error: OSError | KeyFileError, began: float) -> None:
         self._refused(1)
-        if self._again_at is None and isinstance(error, OSError):  # a bad key is found only after one of the disk
-            place, why = str(error.filename or self._folder), f"{error.strerror}; {_REMEDY}"
-            self._tell("audit journal cannot be written", level="error", place=place, why=why)
+        place, why = self._folder, str(error)
+        if isinstance(error, OSError):
+            place, why = error.filename or self._folder, f"{error.strerror}; {_REMEDY}"
+        if why != self._why:  # a line for each try would bury it
+            self._why = why
+            self._tell("audit journal cannot be written", level="error", place=str(place), why=why)
         now = self._clock.read()
         self._again_at = now + (AGAIN if self._writing.is_begun else max(AGAIN, LONGER * (now - began)))
 

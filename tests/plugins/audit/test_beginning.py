@@ -158,7 +158,7 @@ def test_the_key_too_may_be_made_late(
     assert (tmp_path / "journal.key").exists()
 
 
-def test_a_key_that_turns_out_to_be_none_is_tried_again_as_the_disk_is(
+def test_a_key_that_turns_out_to_be_none_is_told_and_tried_again_as_the_disk_is(
     tmp_path: Path, disk: Disk, journal: Journal, worker: FakeWorker
 ) -> None:
     journal.open(may_wait=True)
@@ -167,12 +167,30 @@ def test_a_key_that_turns_out_to_be_none_is_tried_again_as_the_disk_is(
     disk.error = None
     disk.passes(journal_module.AGAIN)
     journal.work()
-    assert worker.counts == {"refused_writes": 2}
+    disk.passes(journal_module.AGAIN)
+    journal.work()
+    assert worker.counts == {"refused_writes": 3}
+    said = [facts["why"] for event, facts in worker.lines if event == "audit journal cannot be written"]
+    assert said[0] == f"No space left on device; {REMEDY}"
+    assert len(said) == 2, "each reason is told once"
+    assert said[1].startswith(f"{tmp_path / 'journal.key'}: no private key in PEM without a passphrase; ")
     (tmp_path / "journal.key").write_bytes(key)
     disk.passes(journal_module.AGAIN)
     journal.work()
     assert not journal.is_refused
     journal.close()
+
+
+def test_a_journal_that_is_refused_for_another_reason_than_before_is_told_again(
+    disk: Disk, journal: Journal, worker: FakeWorker
+) -> None:
+    journal.open(may_wait=True)
+    for error in (errno.EACCES, errno.EACCES, errno.ENOSPC):
+        disk.error = error
+        disk.passes(journal_module.AGAIN)
+        journal.work()
+    why = [facts["why"] for _, facts in worker.lines]
+    assert why == [f"{os.strerror(error)}; {REMEDY}" for error in (errno.ENOSPC, errno.EACCES, errno.ENOSPC)]
 
 
 def test_a_try_to_begin_that_takes_long_is_repeated_seldom(disk: Disk, journal: Journal, worker: FakeWorker) -> None:
