@@ -9,7 +9,7 @@ import trio.testing
 from proxy.config.plugins import PluginUse
 from proxy.net.hosted import HostedPlugin
 from proxy.net.process import StartError
-from proxy.net.running_plugins import RunningPlugins
+from proxy.net.running_plugins import START_WITHIN, RunningPlugins
 from proxy.net.snapshot_builder import build
 from tests.proxy.net.scripted import PATIENCE, Broker, configuration
 from tests.proxy.net.test_changing import Marking, having, until, use
@@ -58,18 +58,23 @@ async def test_plugins_of_a_cluster_without_a_listener_go_on(broker: Broker, nur
 
 
 async def test_a_prepared_plugin_that_hangs_at_its_start_is_given_up_with_what_was_prepared_beside_it(
-    broker: Broker, nursery: trio.Nursery, monkeypatch: pytest.MonkeyPatch
+    broker: Broker, nursery: trio.Nursery, mock_clock: trio.testing.MockClock
 ) -> None:
-    monkeypatch.setattr("proxy.net.running_plugins.START_WITHIN", 0.1)
     plugins, there, config = RunningPlugins(nursery), host(), configuration(broker.endpoint)
     hangs = PluginUse("hanging", Hanging, Hanging.Options())
     dropped = build(having(config, use(1), hangs), None, there, "a mark")
-    with trio.fail_after(PATIENCE), pytest.raises(StartError, match='plugin "hanging" has not started in time'):
+    (hanging,) = (hosted.plugin for hosted in dropped.hosted if isinstance(hosted.plugin, Hanging))
+
+    async def let_time_pass() -> None:
+        assert await trio.to_thread.run_sync(hanging.begun.wait, PATIENCE)
+        mock_clock.jump(START_WITHIN)
+
+    nursery.start_soon(let_time_pass)
+    with pytest.raises(StartError, match='plugin "hanging" has not started in time'):
         await plugins.prepare(dropped)
+    mock_clock.rate = 1.0
     await until(lambda: not Marking.running)
     await plugins.prepare(build(having(config, use(2)), None, there, "a mark"))
     assert Marking.running == [2]
-    for hosted in dropped.hosted:
-        if isinstance(hosted.plugin, Hanging):
-            hosted.plugin.let_go.set()
-            await until(lambda plugin=hosted.plugin: plugin.called[-1:] == [("stop", False)])
+    hanging.let_go.set()
+    await until(lambda: hanging.called[-1:] == [("stop", False)])
