@@ -215,7 +215,7 @@ async def test_brokers_are_told_by_their_names_while_another_listener_comes_with
         monkeypatch.setattr(socket, "getaddrinfo", slow)
         nursery.start_soon(gateway.apply, after)
         try:
-            await trio.to_thread.run_sync(asked.wait, PATIENCE)
+            assert await trio.to_thread.run_sync(asked.wait, PATIENCE)
             async with client_of(port_of(config), trusting(authority), f"broker-1.{NAME}") as client:
                 assert await client.beat() == 0
         finally:
