@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
+from inspect import signature
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import proxy.plugin
+import proxy.plugin.fetching
 import proxy.plugin.frames
 import proxy.plugin.sasl
 from deploy.environment import ROOT
 from proxy.config import LimitOptions
 from proxy.core.context import Context
+from proxy.core.fast_path import AskRest
+from proxy.net.running_plugins import START_WITHIN
 from proxy.telemetry.measures import FAULTS, MEASURES
 
 PAGE = (ROOT / "deploy" / "UPGRADES.md").read_text(encoding="utf-8")
@@ -40,6 +45,18 @@ def test_the_deeper_names_that_it_gives_are_there() -> None:
         for name in names.split():
             assert hasattr(owner, name)
             assert name in named("plugins: deeper names")
+
+
+def test_the_arguments_of_deeper_functions_that_it_gives_are_those_that_they_have() -> None:
+    row = ROWS["plugins: deeper arguments"]
+    assert signature(proxy.plugin.fetching.named).parameters.keys() == {"topic", "by_id"}
+    assert "`named(topic, by_id=...)`" in row
+    assert get_args(AskRest) == ([memoryview, int, int], bool)
+    assert "with the data, and with the positions where the rest of the frame begins and ends" in row
+
+
+def test_the_time_that_plugins_have_to_start_at_a_reload_is_the_one_that_it_gives() -> None:
+    assert f" {START_WITHIN:g} s" in ROWS["reload"]
 
 
 def test_the_reasons_of_faults_and_the_limits_that_it_names_exist() -> None:
