@@ -21,6 +21,7 @@ from plugins.audit.signing import fingerprint, key_text, signing_key
 from proxy.plugin import LineWriter
 
 OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
+SEALED = "audit segment of a killed writer sealed"
 
 
 def may_pass(error: OSError) -> bool:
@@ -37,8 +38,7 @@ def begun(
     """
     journal.mkdir(parents=True, exist_ok=True)
     key = signing_key(key_file)
-    for left in recover(journal, key):
-        tell("audit segment of a killed writer sealed", level="warning", segment=str(left))
+    recover(journal, key, lambda left: tell(SEALED, level="warning", segment=str(left)))
     made = chain(key, newest_seals(journal))
     tell("audit journal begun", folder=str(journal), key=fingerprint(key_text(key.public_key())))
     return made

@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import os
 from base64 import b64decode
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -38,13 +39,21 @@ MOST_CHAINS = 100  # the newest chains, which a new chain names; older ones were
 PATIENCE = 5.0  # seconds to wait for the lock of a file without a writer: readers and recoveries hold it briefly
 
 
-def recover(journal: Path, key: Ed25519PrivateKey) -> list[Path]:
-    """Seal the segments that a killed writer left, and return them. Raises OSError."""
+def recover(journal: Path, key: Ed25519PrivateKey, told: Callable[[Path], object] = lambda path: None) -> list[Path]:
+    """Seal the segments that a killed writer left, and return them. Raises OSError.
+
+    `told` gets each as soon as it is sealed: another one may raise.
+    """
     for folder in hours(journal, pass_over):
         _remove_unnamed(folder)
     names = (name for path in segments(journal, pass_over) if (name := SegmentName.of(path)))
     left = [name for name in names if _is_left(journal / name.path)]
-    return [journal / name.path for chain in by_chain(left).values() for name in _recovered(journal, chain, key)]
+    sealed = []
+    for chain in by_chain(left).values():
+        for name in _recovered(journal, chain, key):
+            sealed.append(journal / name.path)
+            told(sealed[-1])
+    return sealed
 
 
 def _remove_unnamed(folder: Path) -> None:
@@ -63,24 +72,22 @@ def _is_left(path: Path) -> bool:
     return is_plain(path) and not is_plain(beside(path, SEAL))
 
 
-def _recovered(journal: Path, chain: list[SegmentName], key: Ed25519PrivateKey) -> list[SegmentName]:
-    """Seal these segments of a chain, in its order, unless a process has the last one. Returns those it sealed."""
+def _recovered(journal: Path, chain: list[SegmentName], key: Ed25519PrivateKey) -> Iterator[SegmentName]:
+    """Seal these segments of a chain, in its order, unless a process has the last one. Gives each that it sealed."""
     *before, last = chain
-    sealed: list[SegmentName] = []
     # A file that is gone was taken away by a writer that could not write it, or by a user: the rest is left alone.
     with suppress(FileNotFoundError), open(journal / last.path, "r+b") as newest:
         # A reader shares this lock. A writer does not, nor does another process that recovers: nobody waits for these.
         if not lock_if_free(newest.fileno(), shared=True) or not lock_soon(newest.fileno(), PATIENCE):
-            return sealed
+            return
         for name in before:
             with open(journal / name.path, "r+b") as opened:
                 if not lock_soon(opened.fileno(), PATIENCE):
-                    return sealed
+                    return
                 if _sealed(journal, name, opened, key):
-                    sealed.append(name)
+                    yield name
         if _sealed(journal, last, newest, key):
-            sealed.append(last)
-    return sealed
+            yield last
 
 
 def newest_seals(journal: Path) -> dict[str, str]:

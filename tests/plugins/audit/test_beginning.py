@@ -140,6 +140,37 @@ def test_a_segment_that_a_writer_left_is_sealed_when_there_is_room(
     assert verify(tmp_path / "journal").is_intact
 
 
+def test_each_segment_that_is_sealed_is_told_though_the_disk_refuses_the_seal_of_another(
+    tmp_path: Path, disk: Disk, journal: Journal, worker: FakeWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk.error = None
+    folder = tmp_path / "journal"
+    writers = [Journal(folder, tmp_path / "journal.key", name, 0, worker.tell, disk.clock) for name in ("one", "two")]
+    for writer in writers:
+        writer.open()
+    left = segments(folder)
+    disk.error = errno.ENOSPC
+    for writer in writers:
+        writer.close()
+    disk.error = None
+    sync = os.fsync
+
+    def full_for_the_last(fd: int) -> None:
+        if left[-1].name.removesuffix(".jsonl.zst") in os.readlink(f"/proc/self/fd/{fd}"):
+            full(fd)
+        sync(fd)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "fsync", full_for_the_last)
+        journal.open(may_wait=True)
+        assert journal.is_refused
+    disk.passes(journal_module.AGAIN)
+    journal.work()
+    journal.close()
+    told = [facts["segment"] for event, facts in worker.lines if event == "audit segment of a killed writer sealed"]
+    assert told == list(map(str, left))
+
+
 def full(fd: int) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
 
