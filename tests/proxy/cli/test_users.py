@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from select import select
 
 import pytest
 from click.testing import CliRunner, Result
@@ -16,6 +17,8 @@ from click.testing import CliRunner, Result
 from proxy.auth.users import load, save
 from proxy.auth.verifiers import fits
 from proxy.cli import main
+
+PATIENCE = 60.0  # seconds until a prompt that did not come has failed its test
 
 
 def users(*arguments: object, typed: str | io.BytesIO = "") -> Result:
@@ -72,9 +75,10 @@ def test_a_prompt_for_a_password_may_be_left(tmp_path: Path, key: str, code: int
     said = b""
     with subprocess.Popen(command, start_new_session=True) as process, os.fdopen(ours, "r+b", buffering=0) as terminal:
         while b"Password of alice: " not in said:
+            assert select([terminal], [], [], PATIENCE)[0], said
             said += terminal.read(1)
         terminal.write(key.encode())
-        assert process.wait() == code
+        assert process.wait(PATIENCE) == code
         os.close(theirs)
         with suppress(OSError):  # nobody has the other end any more
             while piece := terminal.read(1 << 10):
