@@ -54,7 +54,7 @@ class FetchSample:
 
     def is_next(self, data: memoryview, start: int, stop: int) -> bool:
         """Is a request that is like this one, and goes on from `start` behind its head, the next one of its session?"""
-        if not self.authorizer.decides_by(self.edition):
+        if not self.authorizer.decides_by(self.edition):  # asking `holds` takes 0.03 us more
             return False
         return self.session.repeat(EPOCH.unpack_from(data, start + self.epoch_at)[0], self.content)
 
