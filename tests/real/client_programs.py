@@ -33,6 +33,24 @@ plugins:
 """
 
 
+class NoClientProgramError(RuntimeError):
+    """A program cannot be had on this machine. The text is one line for people."""
+
+
+def prepare(command: Sequence[str], folder: Path, seconds: float, failed: str, telling: int) -> None:
+    """Run a command that fetches or builds a program. Raises NoClientProgramError, which begins with `failed`.
+
+    `telling`: the index of the line of its errors that says why.
+    """
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        raise NoClientProgramError(f"{failed} within {seconds:.0f} s; is this machine online?") from None
+    if done.returncode:
+        said = done.stderr.strip().splitlines() or [f"{Path(command[0]).name} ended with {done.returncode}"]
+        raise NoClientProgramError(f"{failed}: {said[telling]}")
+
+
 @dataclass(frozen=True)
 class ClientProgram:
     """Clients of one user, who logs in by SCRAM over TLS; without a user, neither."""

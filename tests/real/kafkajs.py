@@ -9,21 +9,17 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.real.client_programs import NoClientProgramError, prepare
 from tests.real.jars import cache_folder
 
 SOURCES = Path(__file__).parent / "kafkajs"
 LOCK = "package-lock.json"
 FETCHING = 300.0  # seconds to fetch the packages; 5 are usual
-
-
-class NoKafkajsError(RuntimeError):
-    """There is no Node, or the packages could not be fetched. The text is one line for people."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +31,10 @@ class Kafkajs:
 
 
 def find_kafkajs() -> Kafkajs:
-    """The program; its packages are fetched into the cache folder the first time. Raises NoKafkajsError."""
+    """The program; its packages are fetched into the cache folder the first time. Raises NoClientProgramError."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:
-        raise NoKafkajsError("there is no Node with npm to run kafkajs")
+        raise NoClientProgramError("there is no Node with npm to run kafkajs")
     digest = hashlib.sha256((SOURCES / LOCK).read_bytes()).hexdigest()[:12]
     fetched = cache_folder() / "kafkajs" / digest
     fetched.parent.mkdir(parents=True, exist_ok=True)
@@ -56,11 +52,5 @@ def _fetch(npm: str, into: Path) -> None:
         for name in ("package.json", LOCK):
             shutil.copy(SOURCES / name, made)
         command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund"]
-        try:
-            done = subprocess.run(command, cwd=made, capture_output=True, text=True, timeout=FETCHING)
-        except subprocess.TimeoutExpired:
-            raise NoKafkajsError(f"kafkajs was not fetched within {FETCHING:.0f} s; is this machine online?") from None
-        if done.returncode:
-            said = done.stderr.strip().splitlines() or [f"npm ended with {done.returncode}"]
-            raise NoKafkajsError(f"kafkajs was not fetched: {said[0]}")
+        prepare(command, made, FETCHING, "kafkajs was not fetched", telling=0)
         made.rename(into)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.real.client_programs import ClientProgram, guarded
+from tests.real.client_programs import ClientProgram, NoClientProgramError, guarded
 from tests.real.cluster import Cluster
-from tests.real.franz import NoFranzGoError, find_franz_go
+from tests.real.franz import find_franz_go
 from tests.real.records import CODECS, some_records
 from tests.real.topics import create
 from tests.real.way import Way
@@ -26,7 +26,7 @@ acls:
 def program() -> Path:
     try:
         return find_franz_go()
-    except NoFranzGoError as error:
+    except NoClientProgramError as error:
         pytest.skip(str(error))
 
 

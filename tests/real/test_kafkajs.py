@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.real.client_programs import ClientProgram, guarded
+from tests.real.client_programs import ClientProgram, NoClientProgramError, guarded
 from tests.real.cluster import Cluster
-from tests.real.kafkajs import Kafkajs, NoKafkajsError, find_kafkajs
+from tests.real.kafkajs import Kafkajs, find_kafkajs
 from tests.real.records import some_records
 from tests.real.topics import create
 from tests.real.way import Way
@@ -25,7 +25,7 @@ acls:
 def program() -> Kafkajs:
     try:
         return find_kafkajs()
-    except NoKafkajsError as error:
+    except NoClientProgramError as error:
         pytest.skip(str(error))
 
 
