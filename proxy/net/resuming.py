@@ -2,10 +2,10 @@
 
 Rules:
 * A waiter is resumed once, and only while it is not closing. A sleep of days does not outlive its link.
-* A delay counts from the event that caused it. The sleeping task may start 2 ms later, because the reactor lingers.
-  Counted from that start, a delay of 5 ms took 6.8.
+* A delay counts from the event that caused it: the sleeping task starts later, after the turn of the reactor.
 * Calls `apart` compute for long. Those of one name run one at a time (`long_calls.py`), and leave the threads for files
-  free. Such a call does not begin if its link is over. While one runs, the reactor does not linger.
+  free. Such a call does not begin if its link is over.
+* The reactor does not linger while a task of a delay is to start, or while a thread makes a call (`in_hurry`).
 * Wake-ups come at whole milliseconds only, because epoll rounds its timeouts up. So the sleep is half a millisecond
   shorter, and ends too early as often as too late.
 """
@@ -49,7 +49,7 @@ TakeStep = Callable[[Any, LinkStep], None]  # runs a step of this waiter
 class Resuming:
     """All waits of one reactor. `in_turn` runs a step within the loop, `outside` from another task.
 
-    `computing`: threads that make long calls now, or will in a moment.
+    `in_hurry`: tasks that trio has to start, or whose threads may end at any moment.
     """
 
     def __init__(self, turns: Turns, clock: Clock, in_turn: TakeStep, outside: TakeStep) -> None:
@@ -62,7 +62,7 @@ class Resuming:
         self._long: defaultdict[str, LongCalls[Resumable]] = defaultdict(LongCalls)
         self._apart = trio.CapacityLimiter(inf)
         self._trio: trio.lowlevel.TrioToken
-        self.computing = 0
+        self.in_hurry = 0
 
     async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Run the waits until cancelled."""
@@ -84,6 +84,7 @@ class Resuming:
             self._begin(self._sleep, waiter, token, self._clock.now + seconds - ROUNDED, scope)
 
     async def _sleep(self, waiter: Resumable, token: int, until: float, scope: trio.CancelScope) -> None:
+        self.in_hurry -= 1
         with scope:
             await trio.sleep_until(until)
         if waiter in self._sleeping:
@@ -103,7 +104,6 @@ class Resuming:
         if not apart:
             self._begin(self._perform, waiter, token, work)
         elif self._long[apart].add(_address(waiter), waiter, partial(self._compute, waiter, token, work)):
-            self.computing += 1
             self._begin(self._make_all, self._long[apart])
 
     async def _perform(self, waiter: Resumable, token: int, work: Callable[[], Any]) -> None:
@@ -112,6 +112,7 @@ class Resuming:
             value = await trio.to_thread.run_sync(work, limiter=CALLS)
         except FAILURES as raised:
             error = detached(raised)
+        self.in_hurry -= 1
         self._outside(waiter, partial(_performed, waiter, token, value, error))
 
     async def _make_all(self, calls: LongCalls[Resumable]) -> None:
@@ -121,7 +122,7 @@ class Resuming:
                 break
             except RuntimeError:  # no thread can be started now
                 await trio.sleep(RETRY)
-        self.computing -= 1
+        self.in_hurry -= 1
 
     def _compute(self, waiter: Resumable, token: int, work: Callable[[], Any]) -> None:
         """Make a call, in a thread."""
@@ -143,6 +144,7 @@ class Resuming:
 
     def _begin(self, do: Callable[..., Any], *arguments: Any) -> None:
         assert self._nursery is not None, "the reactor is not running"
+        self.in_hurry += 1
         self._nursery.start_soon(do, *arguments)
 
 

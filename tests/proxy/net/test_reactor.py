@@ -321,6 +321,16 @@ async def test_the_timer_of_the_loop_runs_in_a_turn_and_not_between_turns() -> N
             assert left == "it_value: (0, 0)\n"
 
 
+async def test_the_loop_lingers_until_another_task_has_slept_for_long_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proxy.net.serving.LINGER", 60.0)
+    async with world() as here:
+        here.link(early=heartbeat(1))
+        began = trio.current_time()
+        await trio.sleep(0.01)  # what is tried: the loop lingers meanwhile
+        assert trio.current_time() - began < 10
+        assert here.reactor.sockets.bytes_from_clients == len(heartbeat(1))
+
+
 async def test_a_large_frame_passes_whole_in_whatever_pieces_it_comes() -> None:
     dice = random.Random(12)
     async with world() as here:

@@ -77,6 +77,28 @@ async def test_time_counts_from_when_the_sockets_were_looked_at(autojump_clock: 
         assert waiting.done == [Wake(7, 0)]
 
 
+async def test_the_reactor_is_in_a_hurry_until_a_delay_has_begun(autojump_clock: trio.testing.MockClock) -> None:
+    async with resuming() as (here, _):
+        here.wake_later(Waiting(), 7, 60)
+        assert here.in_hurry == 1
+        await wait_all_tasks_blocked()
+        assert here.in_hurry == 0
+
+
+@pytest.mark.parametrize("apart", ["", "long"])
+async def test_the_reactor_is_in_a_hurry_while_a_thread_makes_a_call(apart: str) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    async with resuming() as (here, _):
+        waiting = Waiting()
+        here.perform(waiting, 7, lambda: (begun.set(), go_on.wait(PATIENCE)), apart=apart)
+        await trio.to_thread.run_sync(begun.wait, PATIENCE)
+        assert here.in_hurry == 1
+        go_on.set()
+        with trio.fail_after(PATIENCE):
+            while not waiting.done or here.in_hurry:
+                await trio.sleep(0.001)
+
+
 async def test_a_link_that_is_over_sleeps_no_longer(autojump_clock: trio.testing.MockClock) -> None:
     async with resuming() as (here, _):
         waiting = Waiting()
@@ -180,11 +202,11 @@ async def test_a_link_that_is_over_takes_its_long_calls_along() -> None:
         here.perform(over, 1, lambda: asked.append("over"), apart="long")
         here.perform(last, 1, lambda: asked.append("last"), apart="long")
         await trio.to_thread.run_sync(begun.wait, PATIENCE)
-        assert here.computing == 1
+        assert here.in_hurry == 1
         here.forget(over)
         go_on.set()
         with trio.fail_after(PATIENCE):
-            while not last.done or here.computing:
+            while not last.done or here.in_hurry:
                 await trio.sleep(0.001)
     assert asked == ["last"]
 
