@@ -4,9 +4,9 @@ Rules:
 * Nothing awaits here. After 5 ms of serving, the other tasks of the thread have their turn.
 * Links with long work continue between events, a slice at a time (`turns.py`).
 * When nothing is ready, the loop lingers in its own epoll, since going back to trio costs more than a request. Without
-  that, 2,000 requests/s take 80 us of CPU each instead of 32. A turn with such a wait takes 2 ms longer. The next event
-  ends it then, or a timer (`kernel_timer.py`), which costs a wake-up more. It is over sooner if another task has slept
-  for long enough by then.
+  that, 2,000 requests/s take 80 us of CPU each instead of 32. A turn that lingers may take 7 ms: the first event after
+  that ends it. A timer ends it 8 ms after its first wait, or as soon as another task has slept for long enough. The
+  end by an event is preferred, since that of the timer costs a wake-up (`kernel_timer.py`).
   The loop does not linger while clients connect, or while a delay begins or a thread computes for a link (a login):
   trio sees what they wait for, and this loop does not.
 * Sockets are watched by `open_sockets.py`, edge-triggered. One buffer serves all links (`read_buffer.py`).
@@ -44,8 +44,8 @@ from proxy.net.turns import Turns
 log = structlog.get_logger()
 
 BUDGET = 0.005  # seconds of serving before other tasks have their turn
-LONGER = 0.002  # seconds that a turn takes longer if it waits for events
-LINGER = 0.008  # seconds from the first wait after which a turn without events is over
+LONGER = 0.002  # seconds that a turn may take longer if it lingers
+LINGER = 0.008  # seconds from the first wait for events to the end by the timer
 EVENTS = 85  # taken from the epoll at a time: their memory, 12 bytes each, is what the C library has at hand
 GOODBYES = 8  # sides whose peers have left, between two looks at the sockets
 
